@@ -1,0 +1,40 @@
+"""tbframe: TensorBoard event logs as pandas and xarray.
+
+``tbframe.scalars(logdir)`` returns a tidy DataFrame; every other kind of summary has its reader too.
+"""
+
+from __future__ import annotations
+
+from tbframe.errors import (
+    AccessorError,
+    DamagedFileWarning,
+    EventFileError,
+    NoEventFilesError,
+    RestartWarning,
+    TbframeError,
+    UndecodableValueWarning,
+    UnknownNameError,
+)
+from tbframe.logdir import LogDir
+from tbframe.readers import index, open, runs, scalars, tags
+from tbframe.samples import sample_logs
+
+__all__ = [
+    "AccessorError",
+    "DamagedFileWarning",
+    "EventFileError",
+    "LogDir",
+    "NoEventFilesError",
+    "RestartWarning",
+    "TbframeError",
+    "UndecodableValueWarning",
+    "UnknownNameError",
+    "index",
+    "open",
+    "runs",
+    "sample_logs",
+    "scalars",
+    "tags",
+]
+
+__version__ = "0.1.0"

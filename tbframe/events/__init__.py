@@ -1,0 +1,1 @@
+"""Event files to columns: framing, checksums, decoding. NumPy and protobuf; no frames."""
