@@ -34,8 +34,14 @@ def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     >>> sorted(["version_10", "version_2", "a"], key=natural_key)
     ['a', 'version_2', 'version_10']
     """
-    parts = [(0, int(part), "") if i % 2 else (1, 0, part) for i, part in enumerate(_DIGITS.split(name)) if part]
+    parts = [_number_key(part) if i % 2 else (1, 0, part) for i, part in enumerate(_DIGITS.split(name)) if part]
     return parts, name
+
+
+def _number_key(digits: str) -> tuple[int, int, str]:
+    # Not as an int: of those, Python reads no more than 4300 digits.
+    significant = digits.lstrip("0")
+    return 0, len(significant), significant
 
 
 def natural_order(names: Iterable[str]) -> list[str]:

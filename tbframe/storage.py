@@ -84,6 +84,21 @@ class Source:
         stream.seek(here)
         return end
 
+    def present_size(self) -> int:
+        """Return the present size of the file, without opening it.
+
+        Returns
+        -------
+        int
+            In bytes.
+
+        Raises
+        ------
+        OSError
+            If there is no such file.
+        """
+        return os.stat(self.path).st_size if self.filesystem is None else int(self.filesystem.size(self.path))
+
     def fingerprint(self, stream: BinaryIO) -> Fingerprint | None:
         """Return what changes when another file takes this one's name; None where that is not known.
 

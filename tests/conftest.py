@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["data", "benchmarks"]
 DATA = Path(__file__).parent / "data"
 LOGS = ("torch", "tensorboardx", "tf1", "tf2")
 

@@ -2,7 +2,7 @@
 
 A CRC is linear: the XOR of several payloads of one length has, up to a constant of the length, the XOR of their checksums. So
 records of one length are laid out as a grid, its rows and its columns are XORed as words, and only those few results are
-checksummed. Only where a row or a column does not agree are its records looked at one by one. Damage to one record shows in its
+checksummed. Only if a row or a column does not agree are the records looked at one by one. Damage to one record shows in its
 row and its column; the same change to two records cancels in at most one of them.
 """
 
@@ -20,6 +20,7 @@ from tbframe.events.wire import Bools, Buffer, Ints
 __all__ = ["length_checksums", "masked", "wrong_records"]
 
 _DELTA: Final = 0xA282EAD8
+_FOOTER: Final = 4
 _SHORT: Final = 512
 """Records up to this many bytes share calls; above it a call costs less than the arithmetic that saves it."""
 _FEW: Final = 48
@@ -121,28 +122,39 @@ def _wrong_singly(buffer: Buffer, at: Ints, length: Ints) -> Bools:
 
 
 def _wrong_in_grid(buffer: Buffer, at: Ints, size: int) -> Bools:
-    """Check payloads of one size, laid out as a grid that is as square as may be."""
+    """Check payloads of one size, laid out as a grid that is about square."""
     n = len(at)
-    columns = math.isqrt(n)
+    # An odd number: then the same change to all, to every so-many-th or to successive ones cancels in no whole row.
+    columns = math.isqrt(n) | 1
     rows = -(-n // columns)
-    words = -(-size // 8)
-    by_row, by_column = np.empty((rows, words), np.uint64), np.empty((columns, words), np.uint64)
+    words = (size + _FOOTER + 7) // 8
     # What the grid has left over stays zero, and changes no XOR.
-    word, stored = np.zeros((rows, columns), np.uint64), np.zeros((rows, columns), np.uint32)
-    for k in range(words):
-        word.ravel()[:n] = buffer.u8[at + 8 * k]
-        np.bitwise_xor.reduce(word, axis=1, out=by_row[:, k])
-        np.bitwise_xor.reduce(word, axis=0, out=by_column[:, k])
-    masks = buffer.u4[at + size] - np.uint32(_DELTA)
-    stored.ravel()[:n] = (masks >> np.uint32(17)) | (masks << np.uint32(15))
+    grid, stored = np.zeros((rows * columns, words), np.uint64), np.zeros(rows * columns, np.uint32)
+    grid[:n] = buffer.gather(at, words)
+    masks = grid.view(np.uint8)[:n, size : size + _FOOTER].copy().view(np.uint32)[:, 0] - np.uint32(_DELTA)
+    stored[:n] = (masks >> np.uint32(17)) | (masks << np.uint32(15))
+    shaped, sums = grid.reshape(rows, columns, words), stored.reshape(rows, columns)
     in_row = np.minimum(n - columns * np.arange(rows), columns)
     in_column = rows - (np.arange(columns) >= n - columns * (rows - 1))
-    wrong_rows = _xors_differ(by_row, size, in_row, np.bitwise_xor.reduce(stored, axis=1))
-    wrong_columns = _xors_differ(by_column, size, in_column, np.bitwise_xor.reduce(stored, axis=0))
-    suspect: Bools = (wrong_rows[:, None] | wrong_columns[None, :]).ravel()[:n]
-    if suspect.any():
-        suspect[suspect] = _wrong_singly(buffer, at[suspect], np.full(int(suspect.sum()), size))
-    return suspect
+    wrong_rows = _xors_differ(_fold(shaped), size, in_row, np.bitwise_xor.reduce(sums, axis=1))
+    by_column = np.bitwise_xor.reduce(shaped, axis=0)
+    wrong_columns = _xors_differ(by_column, size, in_column, np.bitwise_xor.reduce(sums, axis=0))
+    if wrong_rows.any() or wrong_columns.any():
+        # All of them: of many that changed alike, some cancel both in their row and in their column.
+        return _wrong_singly(buffer, at, np.full(n, size))
+    return np.zeros(n, bool)
+
+
+def _fold(grid: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """XOR the columns of a grid: halves upon halves, which the processor does many words at a time."""
+    left = grid.shape[1]
+    while left > 1:
+        half = left // 2
+        folded = grid[:, :half] ^ grid[:, half : 2 * half]
+        if left % 2:
+            folded[:, 0] ^= grid[:, left - 1]
+        grid, left = folded, half
+    return grid[:, 0]
 
 
 def _xors_differ(words: npt.NDArray[np.uint64], size: int, count: Ints, stored: npt.NDArray[np.uint32]) -> Bools:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
-import google_crc32c
-
-from tbframe.events import singly, through_protobuf, values
-from tbframe.events.checksums import masked
 from tbframe.events.files import EventFile
 from tbframe.events.framing import FOOTER, HEADER, LONGEST, frame, next_record, whole_record
-from tbframe.events.windows import Hopped, Window
+from tbframe.events.large import DATA_CHECKSUM
+from tbframe.events.windows import Window
 
-__all__ = ["DATA_CHECKSUM", "FileReader", "fill", "parse_event"]
+__all__ = ["FileReader", "fill"]
 
-DATA_CHECKSUM: Final = "the data checksum of a record does not match"
 _LENGTH_CHECKSUM: Final = "the length checksum of a record does not match"
 
 _FIRST_READ: Final = 1 << 16
 _READ_AFTER_HOP: Final = 1 << 12
-_BLOCK: Final = 1 << 10
+_HEAD: Final = 1 << 8
 _EDGE: Final = 16
 _SEARCH: Final = 1 << 24
 """So far a file without one good record, and a cut tail, are searched for one."""
@@ -70,7 +66,7 @@ class FileReader:
         more = True
         while more:
             if window.room < window.buffer.capacity // 4:
-                if not window.empty:
+                if window.count:
                     yield
                 window.carry(self.at)
                 self._place(0)
@@ -110,78 +106,29 @@ class FileReader:
             if not self._resynchronise():
                 return False
         if window.have - self.at >= HEADER:
-            length = int(window.buffer.u8[self.at])
+            length = int.from_bytes(window.buffer.view[self.at : self.at + 8], "little")
             if length > window.hop:
                 self.chunk = _READ_AFTER_HOP
-                return self._hop(length)
+                return self._pass_over(length)
         self.chunk = min(self.chunk * 4, window.buffer.capacity)
         return True
 
-    def _hop(self, length: int) -> bool:
-        """Pass over a large record, of which only the keys are read. False if the file does not hold it whole."""
-        start, after = self.offset, self.offset + HEADER + length + FOOTER
+    def _pass_over(self, length: int) -> bool:
+        """Keep the head of a large record and pass over the rest. False if the file does not hold it whole."""
+        window, start, after = self.window, self.offset, self.offset + HEADER + length + FOOTER
         if after > self.size:
             self.size = self.file.source.size(self.stream)
             if after > self.size:
                 return False
-        try:
-            event = singly.parse(self._payload_reader(start + HEADER), length)
-            needed = self._is_needed(event)
-        except singly.Odd:
-            needed = True
-        if needed:
-            verified = self._read_whole(start, length)
-        else:
-            verified = event
-            self.file.unchecked.add(start)
-        if verified is not None:
-            self.window.hopped.append(Hopped(self.file, start, length, verified, self.window.count))
-            self.file.records += 1
+        end = self.at + _HEAD
+        if window.have < end <= window.buffer.capacity:
+            window.have += self.stream.readinto(window.buffer.view[window.have : end])  # type: ignore[attr-defined]
+        window.add_head(self.at, length, min(end, window.have))
+        self.file.unchecked.add(start)
+        self.file.records += 1
+        self.at = min(end, window.have)
         self._go_on_at(after)
         return True
-
-    def _payload_reader(self, offset: int) -> singly.Read:
-        """Read a payload where it is asked for: from the buffer, then in small blocks from the file."""
-        window, begin = self.window, self.at + HEADER
-        blocks: dict[int, bytes] = {}
-
-        def read(at: int, n: int) -> bytes:
-            if begin + at + n <= window.have:
-                return window.buffer.view[begin + at : begin + at + n].tobytes()
-            if n > _BLOCK:
-                return self._pread(offset + at, n)
-            first = at - at % _BLOCK
-            if first not in blocks:
-                blocks.clear()
-                blocks[first] = self._pread(offset + first, 2 * _BLOCK)
-            return blocks[first][at - first : at - first + n]
-
-        return read
-
-    def _is_needed(self, event: singly.SingleEvent) -> bool:
-        """Tell whether anything in a record decides about scalars, so that it must be verified."""
-        if event.version is not None or event.starts:
-            return True
-        for row in event.rows:
-            if row.what in (values.SIMPLE, values.NUMBER):
-                return True
-            if row.metadata is not None and row.tag not in self.file.verified_tags:
-                self.file.verified_tags.add(row.tag)
-                return True
-        return False
-
-    def _read_whole(self, start: int, length: int) -> singly.SingleEvent | None:
-        """Read and verify a large record. None if it is damaged, which is reported."""
-        data = self._pread(start + HEADER, length + FOOTER)
-        payload = data[:length]
-        if masked(google_crc32c.value(payload)) != int.from_bytes(data[length:], "little"):
-            self.file.report(start, HEADER + length + FOOTER, DATA_CHECKSUM)
-            return None
-        try:
-            return parse_event(payload)
-        except ValueError as error:
-            self.file.report(start, HEADER + length + FOOTER, str(error))
-            return None
 
     def _resynchronise(self) -> bool:
         """Go on after a place where a header should be and is none. False if nothing good follows."""
@@ -227,29 +174,18 @@ class FileReader:
 
     def _damaged_before(self) -> int | None:
         """Return where the record before begins if its data are damaged: then its length need not be right either."""
-        last = self.window.last()
+        last = self.window.last(self.file)
         if last is not None:
-            at, length = last
-            if whole_record(self._pread, at + self.shift, length, self.size):
+            at, length, offset = last
+            if offset + HEADER + length + FOOTER != self.offset or whole_record(self._pread, offset, length, self.size):
                 return None
             self.window.drop_last()
             self.file.records -= 1
+            self.file.unchecked.discard(offset)
             self.at = at
-            return self.offset
+            return offset
         if self.file.damage and sum(self.file.damage[-1][:2]) == self.offset:
             return self.file.damage.pop().offset
-        hopped = self.window.hopped[-1] if self.window.hopped else None
-        if (
-            hopped is not None
-            and hopped.file is self.file
-            and hopped.offset + HEADER + hopped.length + FOOTER == self.offset
-        ):
-            if whole_record(self._pread, hopped.offset, hopped.length, self.size):
-                return None
-            self.window.hopped.pop()
-            self.file.unchecked.discard(hopped.offset)
-            self.file.records -= 1
-            return hopped.offset
         return None
 
     def _describe(self, start: int, reason: str, foreign: bool) -> str:
@@ -277,6 +213,11 @@ class FileReader:
         step = 1 << 20
         return not any(any(self._pread(at, step)) for at in range(start, self.size, step))
 
+    def stop(self) -> None:
+        """Keep what was found before an error: it must not be read again."""
+        self.file.offset = self.offset
+        self.window.have = self.at
+
     def _finish(self) -> None:
         """Bring the file up to date; a cut tail is left for the next time."""
         file = self.file
@@ -288,30 +229,6 @@ class FileReader:
         edge = min(_EDGE, file.offset)
         file.edge = self._pread(file.offset - edge, edge)
         file.fingerprint = file.source.fingerprint(self.stream)
-
-
-def parse_event(data: bytes) -> singly.SingleEvent:
-    """Decode one event, by its keys or through protobuf.
-
-    Parameters
-    ----------
-    data : bytes
-        The payload of a record whose checksum is right.
-
-    Returns
-    -------
-    SingleEvent
-        The event.
-
-    Raises
-    ------
-    ValueError
-        If it is no Event.
-    """
-    try:
-        return singly.parse(lambda at, n: data[at : at + n], len(data))
-    except singly.Odd:
-        return through_protobuf.parse(data)
 
 
 def fill(files: Iterable[EventFile], window: Window) -> Iterator[Window]:
@@ -330,15 +247,19 @@ def fill(files: Iterable[EventFile], window: Window) -> Iterator[Window]:
         The same one, with records to decode.
     """
     for file in files:
+        reader = None
         try:
             with file.source.open() as stream:
-                for _ in FileReader(window, file, stream).fill():
+                reader = FileReader(window, file, stream)
+                for _ in reader.fill():
                     yield window
                     window.clear()
             file.error = ""
         except OSError as error:
             file.error = error.strerror or str(error)
-    if not window.empty:
+            if reader is not None:
+                reader.stop()
+    if window.count:
         yield window
     window.clear()
     window.have = 0

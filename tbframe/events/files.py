@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -32,7 +33,7 @@ class Metadata(NamedTuple):
     """The serialized message."""
 
 
-@dataclass
+@dataclass(eq=False)
 class EventFile:
     """One event file of a run."""
 
@@ -50,6 +51,7 @@ class EventFile:
     truncated: bool = False
     """Whether it ends in the middle of a record."""
     damage: list[Damage] = field(default_factory=list)
+    """By offset, whatever the order in which it was met."""
     dead_end: bool = False
     """Whether the last damage reaches to the end, so that it is looked at again when the file grows."""
     unchecked: set[int] = field(default_factory=set)
@@ -85,7 +87,7 @@ class EventFile:
         reason : str
             What is wrong.
         """
-        self.damage.append(Damage(offset, passed_over, reason))
+        bisect.insort(self.damage, Damage(offset, passed_over, reason))
 
     def report_once(self, offset: int, passed_over: int, reason: str) -> None:
         """Note damage that another reader may have met before.
@@ -133,8 +135,7 @@ class EventFile:
     def expected_size(self) -> int:
         """Return the present size in bytes, 0 if it cannot be told."""
         try:
-            with self.source.open() as stream:
-                return self.source.size(stream)
+            return self.source.present_size()
         except OSError:
             return 0
 

@@ -16,7 +16,7 @@ import google_crc32c
 import numpy as np
 
 from tbframe.events.checksums import length_checksums, masked
-from tbframe.events.wire import Bools, Buffer, Ints
+from tbframe.events.wire import Buffer, Ints
 
 __all__ = ["FOOTER", "HEADER", "LONGEST", "Framing", "frame", "next_record"]
 
@@ -27,7 +27,12 @@ LONGEST: Final = 2**31 - 1
 
 _LONG: Final = 300
 """Above so many bytes a record, walking from header to header costs less than scanning every byte."""
+_SHORT: Final = 1 << 12
+"""Up to so many bytes, arrays cost more than they save."""
 _SAMPLE: Final = 8
+_FIRST_BLOCK: Final = 1 << 12
+_LAST_BLOCK: Final = 1 << 20
+"""So many bytes are searched at a time: few at first, because where one byte is wrong the next record is near."""
 _header = struct.Struct("<QI").unpack_from
 _checksum_of: dict[int, int] = {}
 """Of lengths met before; they are few."""
@@ -44,15 +49,12 @@ class Framing(NamedTuple):
     """Whether what stands there is no header."""
 
 
-def _length_at(buffer: Buffer, at: int) -> int:
-    """Read the length in a header; -1 if its checksum is wrong."""
-    length, stored = _header(buffer.view, at)
-    known = _checksum_of.get(length)
-    if known is None:
-        known = masked(google_crc32c.value(buffer.view[at : at + 8].tobytes()))
-        if known == stored and len(_checksum_of) < 1 << 16:
-            _checksum_of[length] = known
-    return length if known == stored and length <= LONGEST else -1
+def _is_header(buffer: Buffer, at: int, length: int, stored: int) -> bool:
+    """Tell whether a length may be, and its checksum is right."""
+    right = length <= LONGEST and masked(google_crc32c.value(buffer.view[at : at + 8].tobytes())) == stored
+    if right and len(_checksum_of) < 1 << 16:
+        _checksum_of[length] = stored
+    return right
 
 
 def frame(buffer: Buffer, at: int, end: int, trusted: int = -1) -> Framing:
@@ -72,15 +74,19 @@ def frame(buffer: Buffer, at: int, end: int, trusted: int = -1) -> Framing:
     Framing
         Up to the first record that the stretch does not hold whole, or to the first place without a header.
     """
+    if end - at <= _SHORT:
+        walked, sizes, at, bad = _step(buffer, at, end, trusted, _SHORT)
+        return Framing(np.array(walked, np.int64), np.array(sizes, np.int64), at, bad)
     starts: list[Ints] = []
     lengths: list[Ints] = []
     proposals = None
     bad = False
     while end - at >= HEADER:
-        walked, sizes, at, bad = _step(buffer, at, end, trusted, _SAMPLE if proposals is None else 1)
+        most = _SAMPLE if proposals is None else 1
+        walked, sizes, at, bad = _step(buffer, at, end, trusted, most)
         starts.append(np.array(walked, np.int64))
         lengths.append(np.array(sizes, np.int64))
-        if bad or len(walked) < (_SAMPLE if proposals is None else 1):
+        if bad or len(walked) < most:
             break
         if proposals is None:
             if sum(sizes) > _LONG * len(sizes):
@@ -91,9 +97,11 @@ def frame(buffer: Buffer, at: int, end: int, trusted: int = -1) -> Framing:
             starts.append(proposals.start[first:last])
             lengths.append(proposals.length[first:last])
             at = int(proposals.after[last - 1])
-    if not starts:
-        return Framing(np.zeros(0, np.int64), np.zeros(0, np.int64), at, bad)
-    return Framing(np.concatenate(starts), np.concatenate(lengths), at, bad)
+    return Framing(_joined(starts), _joined(lengths), at, bad)
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _step(buffer: Buffer, at: int, end: int, trusted: int, most: int) -> tuple[list[int], list[int], int, bool]:
@@ -101,11 +109,9 @@ def _step(buffer: Buffer, at: int, end: int, trusted: int, most: int) -> tuple[l
     starts: list[int] = []
     sizes: list[int] = []
     while len(starts) < most and end - at >= HEADER:
-        length = _length_at(buffer, at)
-        if length < 0:
-            if at != trusted:
-                return starts, sizes, at, True
-            length = int(buffer.u8[at])
+        length, stored = _header(buffer.view, at)
+        if _checksum_of.get(length) != stored and not _is_header(buffer, at, length, stored) and at != trusted:
+            return starts, sizes, at, True
         after = at + HEADER + length + FOOTER
         if after > end:
             break
@@ -135,15 +141,16 @@ class _Proposals(NamedTuple):
 def _propose(buffer: Buffer, at: int, end: int) -> _Proposals:
     data = buffer.bytes
     n = max(end - at - HEADER - FOOTER + 1, 0)
-    # A length below 2**24 whose payload opens with a wall time; others are walked.
-    likely: Bools = data[at + HEADER : at + HEADER + n] == 9
-    likely &= data[at + 3 : at + 3 + n] == 0
-    likely &= data[at + 5 : at + 5 + n] == 0
-    start = np.flatnonzero(likely) + at
-    start = start[buffer.u4[start + 4] == 0]
-    length = buffer.u4[start].astype(np.int64)
-    sound = (length_checksums(length) == buffer.u4[start + 8]) & (start + length <= end - HEADER - FOOTER)
-    start, length = start[sound], length[sound]
+    # Payloads that open with a wall time; others are walked.
+    start = np.flatnonzero(data[at + HEADER : at + HEADER + n] == 9)
+    start += at
+    header = buffer.gather(start, 2)
+    length = header[:, 0]
+    fits = length <= np.minimum(end - HEADER - FOOTER - start, LONGEST).astype(np.uint64)
+    start, length, stored = start[fits], length[fits].astype(np.int64), header[fits, 1].astype(np.uint32)
+    sound = length_checksums(length) == stored
+    if not sound.all():
+        start, length = start[sound], length[sound]
     after = start + (HEADER + FOOTER) + length
     broken = np.ones(len(start), bool)
     np.not_equal(after[:-1], start[1:], out=broken[:-1])
@@ -169,10 +176,10 @@ def next_record(read: Callable[[int, int], bytes], at: int, size: int, most: int
     int or None
         The place, None if there is none.
     """
-    block = 1 << 20
-    buffer = Buffer(block + HEADER)
+    block = _FIRST_BLOCK
     stop = min(size - HEADER - FOOTER, at + most)
     while at <= stop:
+        buffer = Buffer(block + HEADER)
         data = read(at, block + HEADER)
         buffer.view[: len(data)] = data
         n = min(len(data) - HEADER, stop - at) + 1
@@ -183,6 +190,7 @@ def next_record(read: Callable[[int, int], bytes], at: int, size: int, most: int
             if whole_record(read, place, claimed, size):
                 return int(place)
         at += max(n, 1)
+        block = min(4 * block, _LAST_BLOCK)
     return None
 
 

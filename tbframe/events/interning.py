@@ -86,6 +86,8 @@ class Interner:
         codes: npt.NDArray[np.int32] = np.array(known, np.int32)[local]
         wrong = self._sizes[codes] != size
         for k, (rows, word) in enumerate(words):
+            if k == len(self._words):
+                break  # longer than any string that is known, of which the sizes told
             differs = self._words[k][codes if rows is None else codes[rows]] != word
             if differs.any():
                 wrong[differs if rows is None else rows[differs]] = True

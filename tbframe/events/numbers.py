@@ -86,7 +86,7 @@ class Numbers(NamedTuple):
 class _Tensors:
     """Where the parts of many TensorProtos lie."""
 
-    def __init__(self, buffer: Buffer, at: Ints, size: Ints, odd: Bools) -> None:
+    def __init__(self, buffer: Buffer, at: Ints, size: Ints, odd: Bools, known: Ints | None) -> None:
         n = len(at)
         self.buffer = buffer
         self.dtype = np.zeros(n, np.int64)
@@ -97,7 +97,7 @@ class _Tensors:
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
         )
-        for key, ids, start, length in walk(buffer, at, at + size, odd):
+        for key, ids, start, length in walk(buffer, at, at + size, odd, known):
             if key == 0x08:
                 self.dtype[ids] = start.astype(np.int32)  # as protobuf keeps an enum
             elif key == 0x12:
@@ -110,11 +110,18 @@ class _Tensors:
                 self.list_key[ids], self.list_at[ids] = key, start
                 if key & 7 in (0, 2):
                     self.list_size[ids] = length
+        if known is not None:
+            for begin, length in (
+                (self.shape_at, self.shape_size),
+                (self.content_at, np.minimum(self.content_size, 8)),
+                (self.list_at, np.minimum(self.list_size, 10)),
+            ):
+                odd[begin + length > known] = True
 
     def one_element(self, odd: Bools) -> Bools:
         """Tell which shapes have exactly one element; those that are malformed make their tensors odd."""
         one = self.shape_size <= 0  # absent, or no dimension
-        dims = np.flatnonzero(~one)
+        dims = np.flatnonzero(~(one | odd))
         if len(dims):
             shapes = Interner()
             codes = shapes.codes(self.buffer, self.shape_at[dims], self.shape_size[dims])
@@ -151,7 +158,7 @@ def rounds(value: npt.NDArray[np.int64] | Words) -> Bools:
     return result
 
 
-def one_element(buffer: Buffer, at: Ints, size: Ints, odd: Bools) -> Numbers:
+def one_element(buffer: Buffer, at: Ints, size: Ints, odd: Bools, known: Ints | None = None) -> Numbers:
     """Decode the tensors that are one number.
 
     Parameters
@@ -162,13 +169,15 @@ def one_element(buffer: Buffer, at: Ints, size: Ints, odd: Bools) -> Numbers:
         The bytes of each serialized TensorProto.
     odd : ndarray of bool, shape (n,)
         Set for tensors that are left to protobuf.
+    known : ndarray of int64, shape (n,), optional
+        Up to where the bytes of each are there, see `wire.walk`.
 
     Returns
     -------
     Numbers
         One row per tensor. Content wins over a list, as in TensorFlow; an empty list means 0.
     """
-    tensors = _Tensors(buffer, at, size, odd)
+    tensors = _Tensors(buffer, at, size, odd, known)
     dtype = np.where(tensors.dtype > _REFERENCE, tensors.dtype - _REFERENCE, tensors.dtype)
     odd[(dtype < 0) | (dtype > 0x7F)] = True
     one = tensors.one_element(odd) & ~odd

@@ -12,9 +12,9 @@ import numpy as np
 
 from tbframe.events import through_protobuf, values
 from tbframe.events.checksums import masked
-from tbframe.events.file_reader import DATA_CHECKSUM
 from tbframe.events.files import EventFile
 from tbframe.events.framing import FOOTER, HEADER
+from tbframe.events.large import DATA_CHECKSUM
 from tbframe.events.rows import Rows
 from tbframe.events.wire import Ints
 

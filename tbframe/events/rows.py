@@ -60,6 +60,17 @@ class Rows:
             column[before:after] = columns[name]
         self.count = after
 
+    def expect(self, more: int) -> None:
+        """Make room for rows to come, so that the columns need not grow by copying. Room that is not used costs no memory.
+
+        Parameters
+        ----------
+        more : int
+            How many are expected; a guess.
+        """
+        if self.count + more > len(self._columns["file"]):
+            self._reserve(self.count + more)
+
     def _reserve(self, capacity: int) -> None:
         for name, column in self._columns.items():
             grown = np.empty(capacity, column.dtype)

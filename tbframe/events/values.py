@@ -110,9 +110,9 @@ class Values(NamedTuple):
 
 
 def decode(
-    buffer: Buffer, start: Ints, length: Ints, tags: Interner
+    buffer: Buffer, start: Ints, length: Ints, tags: Interner, known: Ints | None = None
 ) -> tuple[npt.NDArray[np.float64], Ints, Values, Bools]:
-    """Decode whole records.
+    """Decode records.
 
     Parameters
     ----------
@@ -122,6 +122,8 @@ def decode(
         Where each record starts, and the length of its payload.
     tags : Interner
         Numbers the tags.
+    known : ndarray of int64, shape (n,), optional
+        Up to where the bytes of each record are there, see `wire.walk`. Default: they are whole.
 
     Returns
     -------
@@ -139,7 +141,7 @@ def decode(
     wall_time, step = np.zeros(n), np.zeros(n, np.int64)
     summary_at, summary_size = np.zeros(n, np.int64), np.full(n, -1)
     payload = start + 12
-    for key, ids, at, size in walk(buffer, payload, payload + length, odd):
+    for key, ids, at, size in walk(buffer, payload, payload + length, odd, known):
         if key == 0x09:
             wall_time[ids] = buffer.f8[at]
         elif key == 0x10:
@@ -149,8 +151,12 @@ def decode(
             summary_at[ids], summary_size[ids] = at, size
         elif key in _OTHER_MEMBERS:
             odd[ids] = True
-    owner, value_at, value_end = _split_summaries(buffer, summary_at, summary_size, odd)
-    values, odd_values = _decode_values(buffer, owner, value_at, value_end, payload, tags)
+    owner, value_at, value_end = _split_summaries(buffer, summary_at, summary_size, odd, known)
+    known_values = None if known is None else known[owner]
+    values, odd_values = _decode_values(buffer, value_at, value_end, tags, known_values)
+    values = values._replace(
+        record=owner, at=np.where(values.what == NOTHING, 0, values.at - payload[owner]).astype(np.int32)
+    )
     if odd_values.any():
         odd[owner[odd_values]] = True
     if odd.any():
@@ -163,13 +169,14 @@ _OTHER_MEMBERS: Final = frozenset(field << 3 | 2 for field in (3, 4, 6, 7, 8, 9)
 """The members of Event other than a summary: few in any log."""
 
 
-def _split_summaries(buffer: Buffer, at: Ints, size: Ints, odd: Bools) -> tuple[Ints, Ints, Ints]:
+def _split_summaries(buffer: Buffer, at: Ints, size: Ints, odd: Bools, known: Ints | None) -> tuple[Ints, Ints, Ints]:
     """Find the values in the summaries: the record of each, its start and its end."""
     owners = np.flatnonzero((size >= 0) & ~odd)
     bad = np.zeros(len(owners), bool)
+    begin = at[owners]
     parts = [
         (field.ids, field.at, field.size)
-        for field in walk(buffer, at[owners], at[owners] + size[owners], bad)
+        for field in walk(buffer, begin, begin + size[owners], bad, None if known is None else known[owners])
         if field.key == 0x0A
     ]
     if not parts:
@@ -186,16 +193,15 @@ def _split_summaries(buffer: Buffer, at: Ints, size: Ints, odd: Bools) -> tuple[
     return owners[ids], start, start + length
 
 
-def _decode_values(
-    buffer: Buffer, owner: Ints, start: Ints, end: Ints, payload: Ints, tags: Interner
-) -> tuple[Values, Bools]:
-    n = len(owner)
+def _decode_values(buffer: Buffer, start: Ints, end: Ints, tags: Interner, known: Ints | None) -> tuple[Values, Bools]:
+    """Decode values, whose record is not known here; their places are those in the buffer."""
+    n = len(start)
     odd = np.zeros(n, bool)
     what = np.zeros(n, np.uint8)
     at, extent = np.zeros(n, np.int64), np.zeros(n, np.int64)
     tag_at, tag_size = np.zeros(n, np.int64), np.zeros(n, np.int64)
     metadata_at, metadata_size = np.zeros(n, np.int64), np.full(n, -1)
-    for key, ids, place, size in walk(buffer, start, end, odd):
+    for key, ids, place, size in walk(buffer, start, end, odd, known):
         if key == 0x0A:
             tag_at[ids], tag_size[ids] = place, size
         elif key in _MEMBERS:
@@ -205,6 +211,8 @@ def _decode_values(
         elif key == 0x4A:
             odd[ids[metadata_size[ids] >= 0]] = True
             metadata_at[ids], metadata_size[ids] = place, size
+    if known is not None:
+        odd |= (tag_at + tag_size > known) | (metadata_at + metadata_size > known)
     number, dtype = np.zeros(n), np.zeros(n, np.uint8)
     simple = what == SIMPLE
     if simple.all():
@@ -218,15 +226,12 @@ def _decode_values(
         rows = np.flatnonzero((what == TENSOR) & ~odd)
         if len(rows):
             bad = np.zeros(len(rows), bool)
-            found = one_element(buffer, at[rows], extent[rows], bad)
+            found = one_element(buffer, at[rows], extent[rows], bad, None if known is None else known[rows])
             odd[rows[bad]] = True
             number[rows], dtype[rows] = found.number, found.dtype
             what[rows[found.single]] = NUMBER
     codes = tags.codes(buffer, tag_at, np.where(odd, 0, tag_size) if odd.any() else tag_size)
-    inside = (at - payload[owner]).astype(np.int32)
-    inside[what == NOTHING] = 0
-    values = Values(owner, codes, what, dtype, number, inside, extent.astype(np.int32), metadata_at, metadata_size)
-    return values, odd
+    return Values(start, codes, what, dtype, number, at, extent.astype(np.int32), metadata_at, metadata_size), odd  # type: ignore[arg-type]
 
 
 _MEMBERS: Final = frozenset(

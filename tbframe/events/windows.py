@@ -13,10 +13,9 @@ import numpy as np
 
 from tbframe.events.files import EventFile
 from tbframe.events.framing import FOOTER, HEADER
-from tbframe.events.singly import SingleEvent
 from tbframe.events.wire import Buffer, Ints
 
-__all__ = ["WINDOW", "Hopped", "Span", "Window"]
+__all__ = ["WINDOW", "Span", "Window"]
 
 WINDOW: Final = 1 << 20
 """Bytes of a window: few enough for the processor's cache, enough for thousands of scalars."""
@@ -34,18 +33,6 @@ class Span:
     """What to add to a place in the buffer to get the offset in the file."""
 
 
-@dataclass(frozen=True)
-class Hopped:
-    """A record that is not in the buffer: only its keys were read, or it was read by itself."""
-
-    file: EventFile
-    offset: int
-    length: int
-    event: SingleEvent
-    before: int
-    """The number of the record in the buffer that follows it."""
-
-
 class Window:
     """A buffer that is filled with records, and emptied.
 
@@ -61,11 +48,11 @@ class Window:
     have : int
         How many it holds.
     hop : int
-        Records longer than this are not read on when they do not lie in the buffer whole.
+        Of records longer than this only the head is kept when they do not lie in the buffer whole.
     spans : list of Span
         Ascending; several where the file changes or bytes were passed over.
-    hopped : list of Hopped
-        In the order met.
+    heads : dict of int to int
+        Of each record of which only the head lies in the buffer: its number, and where the head ends.
     count : int
         How many records lie in the buffer.
     """
@@ -82,17 +69,12 @@ class Window:
         self._lengths: list[Ints] = []
         self.count = 0
         self.spans: list[Span] = []
-        self.hopped: list[Hopped] = []
+        self.heads: dict[int, int] = {}
 
     @property
     def room(self) -> int:
         """How many bytes can be read into it."""
         return self.buffer.capacity - self.have
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to decode."""
-        return not self.count and not self.hopped
 
     def begin_span(self, file: EventFile, shift: int) -> None:
         """Say that the records to come are of this file, and lie in it so many bytes further on.
@@ -121,16 +103,45 @@ class Window:
             self._lengths.append(length)
             self.count += len(start)
 
-    def last(self) -> tuple[int, int] | None:
-        """Return start and length of the last record of the present span, None if it has none yet."""
-        if self.count == self.spans[-1].first:
+    def add_head(self, start: int, length: int, end: int) -> None:
+        """Add a record of the present span of which only the head lies in the buffer.
+
+        Parameters
+        ----------
+        start, length : int
+            Where it starts in the buffer, and the length of its payload.
+        end : int
+            Where the head ends.
+        """
+        self.heads[self.count] = end
+        self.add(np.array([start]), np.array([length]))
+
+    def last(self, file: EventFile) -> tuple[int, int, int] | None:
+        """Return the last record, if it is of this file.
+
+        Parameters
+        ----------
+        file : EventFile
+            The file.
+
+        Returns
+        -------
+        start, length, offset : int
+            Where it starts in the buffer, the length of its payload, and its offset in the file. None if there is none.
+        """
+        span = next((span for span in reversed(self.spans) if span.first < self.count), None)
+        if span is None or span.file is not file:
             return None
-        return int(self._starts[-1][-1]), int(self._lengths[-1][-1])
+        start, length = int(self._starts[-1][-1]), int(self._lengths[-1][-1])
+        return start, length, start + span.shift
 
     def drop_last(self) -> None:
-        """Take the last record of the present span back."""
+        """Take the last record back."""
         self._starts[-1], self._lengths[-1] = self._starts[-1][:-1], self._lengths[-1][:-1]
         self.count -= 1
+        self.heads.pop(self.count, None)
+        while self.spans[-1].first > self.count:  # it was of the span before
+            self.spans.pop()
         if not len(self._starts[-1]):
             self._starts.pop()
             self._lengths.pop()

@@ -28,6 +28,7 @@ Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
 _PADDING = 64
+_KEY_AND_VARINT = 11
 _CONTINUES = np.uint64(0x8080808080808080)
 
 
@@ -61,6 +62,25 @@ class Buffer:
         self.u4: npt.NDArray[np.uint32] = np.ndarray(shape, "<u4", buffer=self.bytes, strides=(1,))
         self.f4: npt.NDArray[np.float32] = np.ndarray(shape, "<f4", buffer=self.bytes, strides=(1,))
 
+    def gather(self, at: Ints, words: int) -> Words:
+        """Copy so many words from each of many places: for several words far cheaper than one by one.
+
+        Parameters
+        ----------
+        at : ndarray of int64, shape (n,)
+            Where each starts. The last may end in the zero bytes behind the buffer, and not beyond.
+        words : int
+            How many.
+
+        Returns
+        -------
+        ndarray of uint64, shape (n, words)
+            The words.
+        """
+        n = max(len(self.bytes) - 8 * words + 1, 0)
+        pieces: npt.NDArray[np.void] = np.ndarray((n,), f"V{8 * words}", buffer=self.bytes, strides=(1,))
+        return pieces[at].view("<u8").reshape(len(at), words)
+
 
 class Field(NamedTuple):
     """The next field of some messages, and where it lies in each."""
@@ -93,6 +113,9 @@ def read_varint(buffer: Buffer, at: Ints) -> tuple[Ints, Ints]:
     value, size : ndarray of int64, shape (n,)
         The values modulo 2**64 as signed numbers, and how many bytes each takes; size 0 where ten bytes hold no whole varint.
     """
+    first = buffer.bytes[at]
+    if int(first.max(initial=0)) < 0x80:  # lengths mostly; single bytes are gathered five times faster than words
+        return first.astype(np.int64), np.ones(len(at), np.int64)
     word = buffer.u8[at]
     ends = ~word & _CONTINUES
     # All bits up to the lowest clear continuation bit; every bit where there is none.
@@ -112,7 +135,7 @@ def read_varint(buffer: Buffer, at: Ints) -> tuple[Ints, Ints]:
     return value.view(np.int64), size
 
 
-def walk(buffer: Buffer, start: Ints, end: Ints, odd: Bools) -> Iterator[Field]:
+def walk(buffer: Buffer, start: Ints, end: Ints, odd: Bools, known: Ints | None = None) -> Iterator[Field]:
     """Walk many messages together.
 
     Parameters
@@ -124,6 +147,8 @@ def walk(buffer: Buffer, start: Ints, end: Ints, odd: Bools) -> Iterator[Field]:
     odd : ndarray of bool, shape (n,)
         Set for the messages that are left to protobuf: malformed ones, keys of two bytes, layouts that few share. What was
         yielded of them must not be used.
+    known : ndarray of int64, shape (n,), optional
+        Up to where the bytes of each are there; messages with a key behind that are odd. A value may end behind it.
 
     Yields
     ------
@@ -138,6 +163,10 @@ def walk(buffer: Buffer, start: Ints, end: Ints, odd: Bools) -> Iterator[Field]:
             if not inside.all():
                 odd[ids[at > end]] = True  # the last value ran past the message
                 ids, at, end = ids[inside], at[inside], end[inside]
+                continue
+            if known is not None and (hidden := at + _KEY_AND_VARINT > known[ids]).any():
+                odd[ids[hidden]] = True
+                ids, at, end = ids[~hidden], at[~hidden], end[~hidden]
                 continue
             if len(ids) < FEW:
                 odd[ids] = True
