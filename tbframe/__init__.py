@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tbframe.accessors  # noqa: F401 - registers .tb
 from tbframe.errors import (
     AccessorError,
     DamagedFileWarning,
@@ -18,6 +19,8 @@ from tbframe.errors import (
 from tbframe.logdir import LogDir
 from tbframe.readers import index, open, runs, scalars, tags
 from tbframe.samples import sample_logs
+from tbframe.verbs.importing import read_csv
+from tbframe.verbs.writing import write
 
 __all__ = [
     "AccessorError",
@@ -31,10 +34,12 @@ __all__ = [
     "UnknownNameError",
     "index",
     "open",
+    "read_csv",
     "runs",
     "sample_logs",
     "scalars",
     "tags",
+    "write",
 ]
 
 __version__ = "0.1.0"

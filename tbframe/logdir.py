@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
 import pandas as pd
+import xarray as xr
 
-from tbframe import discovery
+from tbframe import buckets, discovery
 from tbframe.errors import DamagedFileWarning, EventFileError, RestartWarning, warn
 from tbframe.events import payloads
 from tbframe.events.files import EventFile
@@ -16,8 +17,9 @@ from tbframe.events.interning import Interner
 from tbframe.events.loading import load
 from tbframe.events.rows import Rows
 from tbframe.events.windows import WINDOW
-from tbframe.kinds import overview, scalars
+from tbframe.kinds import histograms, overview, scalars
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.frames import count_repeats
 from tbframe.names import NameFilter
 from tbframe.restarts import Policy
 
@@ -108,6 +110,79 @@ class LogDir:
         _say_restarts(selection, frame.attrs["tbframe"]["repeats"], restarts)
         return frame
 
+    def histograms(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+        edges: buckets.Edges = "clipped",
+    ) -> xr.Dataset:
+        """Return the histograms, step × bin. See `tbframe.histograms`."""
+        buckets.check_edges(edges)
+        catalog = self._resolved(damaged, progress)
+        selection = catalog.select("histograms", runs, tags, restarts)
+        result = histograms.dataset(catalog, selection, runs, tags, edges=edges, mark=restarts == "mark")
+        result.attrs |= {"logdir": discovery.describe(self._logdir), "restarts": restarts}
+        # Where several series are joined, their steps rise.
+        _say_restarts(selection, count_repeats(result["step"].to_numpy(), [result.sizes["step"]]), restarts)
+        self._say_damage_of_payloads(damaged)
+        return result
+
+    def histograms_each(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+        edges: buckets.Edges = "clipped",
+    ) -> Iterator[tuple[str, str, xr.Dataset]]:
+        """Return the histograms of one series after the other.
+
+        For logs whose series together would be very large: unlike `histograms`, this needs no more memory than the largest of
+        them.
+
+        Parameters
+        ----------
+        runs, tags, restarts, damaged, progress, edges
+            See `tbframe.histograms`.
+
+        Returns
+        -------
+        iterator of (str, str, Dataset)
+            Run, tag and the histograms (step, bin) of each series, by run and then by tag, in natural order. Each is read when
+            its turn comes.
+
+        Raises
+        ------
+        UnknownNameError, EventFileError, ValueError, TypeError
+            As `tbframe.histograms`.
+
+        Examples
+        --------
+        >>> import tbframe
+        >>> log = tbframe.open(tbframe.sample_logs())
+        >>> [(run, tag, ds.sizes["step"]) for run, tag, ds in log.histograms_each(tags="0.weight")]
+        [('adam-1e-2', '0.weight', 7)]
+        """
+        buckets.check_edges(edges)
+        catalog = self._resolved(damaged, progress)
+        selection = catalog.select("histograms", runs, tags, restarts)
+        step = catalog.table["step"][selection.rows]
+        _say_restarts(selection, count_repeats(step, selection.series_size), restarts)
+        attrs = {"logdir": discovery.describe(self._logdir), "restarts": restarts}
+
+        def series() -> Iterator[tuple[str, str, xr.Dataset]]:
+            for run, tag, one in histograms.each(catalog, selection, edges=edges, mark=restarts == "mark"):
+                self._say_damage_of_payloads(damaged)
+                yield run, tag, one.assign_attrs(attrs)
+
+        return series()
+
     def runs(self) -> pd.DataFrame:
         """Return the runs, one row each. See `tbframe.runs`."""
         return overview.runs_frame(self._resolved("warn", None))
@@ -174,6 +249,11 @@ class LogDir:
         with _progress_bar(changed, progress) as tick:
             load(changed, self._rows, self._tags, window_size=self._window_size, progress=tick)
         self._read = True
+
+    def _say_damage_of_payloads(self, damaged: DamagePolicy) -> None:
+        """Say what was found damaged while the values were read."""
+        if damaged != "ignore":
+            self._say_damage(damaged)
 
     def _say_damage(self, damaged: DamagePolicy) -> None:
         """Warn of each file that is damaged, once, or raise for the first."""

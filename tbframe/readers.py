@@ -144,7 +144,7 @@ def runs(logdir: LogDirLike) -> pd.DataFrame:
     >>> import tbframe
     >>> tbframe.runs(tbframe.sample_logs())[["run", "events"]].head(1)
              run  events
-    0  adam-1e-2     281
+    0  adam-1e-2     224
     """
     return LogDir(logdir).runs()
 
@@ -173,9 +173,11 @@ def tags(logdir: LogDirLike) -> pd.DataFrame:
     Examples
     --------
     >>> import tbframe
-    >>> tbframe.tags(tbframe.sample_logs()).query("run == 'adam-1e-3' and tag == 'lr'")[["kind", "count", "last_step"]]
-           kind  count  last_step
-    25  scalars     60         59
+    >>> tags = tbframe.tags(tbframe.sample_logs())
+    >>> tags[tags["tag"] == "lr"][["run", "kind", "count", "last_step"]]
+              run     kind  count  last_step
+    18  adam-1e-2  scalars     60         59
+    31  adam-1e-3  scalars     60         59
     """
     return LogDir(logdir).tags()
 

@@ -274,16 +274,15 @@ def _walk(path: str, name: str, ancestors: tuple[tuple[int, int], ...]) -> Itera
         return
     for entry in listing:
         marked = _MARK in entry.name
-        if entry.is_dir():
+        identity = _directory(entry)
+        if identity is not None:
             found = []
-            status = os.stat(entry.path)
-            identity = (status.st_dev, status.st_ino)
             if identity not in ancestors:
-                found = list(_walk(entry.path, join_path(name, entry.name), (*ancestors, identity)))
+                found = list(_walk(entry.path, join_path(name, _readable(entry.name)), (*ancestors, identity)))
             below += found
             if marked and not any(f.sources for f in found):
                 problems.append((entry.path, "a directory named like an event file, without event files in it"))
-        elif marked and entry.is_file():
+        elif marked and os.path.isfile(entry.path):
             sources.append(Source(entry.path))
         elif marked:
             problems.append((entry.path, _what_is(entry)))
@@ -292,10 +291,29 @@ def _walk(path: str, name: str, ancestors: tuple[tuple[int, int], ...]) -> Itera
     yield from below
 
 
+def _directory(entry: os.DirEntry[str]) -> tuple[int, int] | None:
+    """Return device and inode of a directory; None for all else: links that lead nowhere, what was deleted just now."""
+    try:
+        if not entry.is_dir():
+            return None
+        status = os.stat(entry.path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _readable(name: str) -> str:
+    """Show what is not UTF-8 in the name of a directory as backslash escapes: pandas and Arrow take no other text."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def _what_is(entry: os.DirEntry[str]) -> str:
     if entry.is_symlink() and not os.path.exists(entry.path):
         return f"a symbolic link to {os.readlink(entry.path)!r}, which does not exist"
-    return f"{_file_type(os.stat(entry.path).st_mode)}, not a regular file"
+    try:
+        return f"{_file_type(os.stat(entry.path).st_mode)}, not a regular file"
+    except OSError as error:
+        return f"something that cannot be looked at ({error.strerror})"
 
 
 def _find_remote(url: str) -> list[Found]:

@@ -1,0 +1,1 @@
+"""Arrays to matplotlib artists on an Axes."""

@@ -1,0 +1,1 @@
+"""Verbs on frames and datasets: plain functions behind the ``.tb`` accessors."""
