@@ -17,13 +17,15 @@ from tbframe.errors import (
     UnknownNameError,
 )
 from tbframe.logdir import LogDir
-from tbframe.readers import index, open, runs, scalars, tags
+from tbframe.plotting.charts import Chart, ridgelines
+from tbframe.readers import histograms, index, open, runs, scalars, tags
 from tbframe.samples import sample_logs
 from tbframe.verbs.importing import read_csv
 from tbframe.verbs.writing import write
 
 __all__ = [
     "AccessorError",
+    "Chart",
     "DamagedFileWarning",
     "EventFileError",
     "LogDir",
@@ -32,9 +34,11 @@ __all__ = [
     "TbframeError",
     "UndecodableValueWarning",
     "UnknownNameError",
+    "histograms",
     "index",
     "open",
     "read_csv",
+    "ridgelines",
     "runs",
     "sample_logs",
     "scalars",

@@ -104,6 +104,7 @@ def _roots(logdir: LogDirLike) -> list[tuple[str | None, str]]:
         raise TypeError(f"logdir={logdir!r}: expected str, not bytes")
     if isinstance(logdir, str | os.PathLike):
         return [(None, _expand(logdir))]
+    named: list[tuple[str | None, str]]
     if isinstance(logdir, Mapping):
         named = [(_checked_name(name), _expand(path)) for name, path in logdir.items()]
     elif isinstance(logdir, Iterable):

@@ -99,7 +99,8 @@ def choose(
         if not isinstance(wanted.pattern, str):
             raise TypeError(f"{what}s={wanted!r}: the pattern must be of str, not of bytes")
         return [i for i, name in enumerate(known) if wanted.search(name)]
-    if isinstance(wanted, bytes) or not isinstance(wanted, Iterable):
+    given: object = wanted  # whatever the annotations allow
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise TypeError(
             f"{what}s={wanted!r}: expected a name, an iterable of names, a compiled regular expression or None"
         )

@@ -176,4 +176,5 @@ def superseded_by_step_rule(step: Ints, tag: npt.NDArray[np.integer], event: Int
     both = later_minimum(np.concatenate([np.full(n, _NEVER), reach])[order], np.concatenate([tag, tag])[order] + 1)
     later = np.empty(2 * n, np.int64)
     later[order] = both
-    return (later[:n] <= step) & (later[:n] != _NEVER)
+    dropped: Bools = (later[:n] <= step) & (later[:n] != _NEVER)
+    return dropped

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-__all__ = ["Found", "Source", "find", "is_url", "join_path", "source_of"]
+__all__ = ["MARK", "Found", "Source", "find", "is_url", "join_path", "source_of"]
 
-_MARK = "tfevents"
+MARK = "tfevents"
+"""What the name of every event file has in it."""
 
 
 class Fingerprint(NamedTuple):
@@ -273,7 +274,7 @@ def _walk(path: str, name: str, ancestors: tuple[tuple[int, int], ...]) -> Itera
         yield Found(name, [], [(path, f"cannot be listed ({error.strerror})")])
         return
     for entry in listing:
-        marked = _MARK in entry.name
+        marked = MARK in entry.name
         identity = _directory(entry)
         if identity is not None:
             found = []
@@ -322,7 +323,7 @@ def _find_remote(url: str) -> list[Found]:
     directories: dict[str, list[Source]] = {}
     for path in sorted(filesystem.find(root)):
         parent, _, base = path.rpartition("/")
-        if _MARK in base:
+        if MARK in base:
             name = parent[len(root) :].strip("/") or "."
             directories.setdefault(name, []).append(Source(path, filesystem))
     return [Found(name, sources, []) for name, sources in directories.items()]

@@ -11,7 +11,7 @@ import event_bytes as eb
 import event_layouts as el
 import numpy as np
 import pytest
-from event_bytes import FIXED32, FIXED64, GROUP, LENGTH, VARINT, field, key, timed, varint
+from event_bytes import FIXED32, FIXED64, LENGTH, VARINT, field, key, timed, varint
 from event_layouts import Part
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -243,23 +243,20 @@ def test_large_events_are_no_different(folder, layout, size, place, seed):
     check_windows(folder / "tfevents", [*small, *payloads, *small])
 
 
-def swollen(layout: el.Layout, size: int, depth: int, rng: random.Random) -> el.Layout:
-    """The same layout with many bytes more somewhere: in the event, its summary, one of its values, or what that holds."""
-    inner = [
-        i
-        for i, part in enumerate(layout)
-        if part.kind == LENGTH and part.number in (1, 5, 8) and isinstance(part.what, tuple)
-    ]
-    if depth and inner:
+_DOWN = (5, 1, 8)
+"""The fields that lead from an event to its summary, to a value of it and to its tensor."""
+
+
+def swollen(layout: el.Layout, size: int, depth: int, rng: random.Random, level: int = 0) -> el.Layout:
+    """The same layout with many bytes more somewhere: in the event, its summary, one of its values, or a tensor."""
+    inner = [i for i, part in enumerate(layout) if level < depth and (part.number, part.kind) == (_DOWN[level], LENGTH)]
+    if inner:
         i = rng.choice(inner)
-        return (*layout[:i], layout[i]._replace(what=swollen(layout[i].what, size, depth - 1, rng)), *layout[i + 1 :])
+        part = layout[i]._replace(what=swollen(layout[i].what, size, depth, rng, level + 1))
+        return (*layout[:i], part, *layout[i + 1 :])
     i = rng.randint(0, len(layout))
-    # An unknown field of events, summaries and values; of tensors and histograms, one that is listed last.
-    return (*layout[:i], Part(11 if not _is_tensor(layout) else 4, LENGTH, bytes(size)), *layout[i:])
-
-
-def _is_tensor(layout: el.Layout) -> bool:
-    return any(part.number in (4, 5, 6, 7, 10, 13, 16, 17) and part.kind != GROUP for part in layout)
+    number = 4 if level == len(_DOWN) else 11  # the content of a tensor; elsewhere an unknown field
+    return (*layout[:i], Part(number, LENGTH, bytes(size)), *layout[i:])
 
 
 @given(

@@ -382,19 +382,26 @@ def flipped(data: bytes, place: int, bit: int = 0) -> bytes:
     return bytes(changed)
 
 
+SIZES = {"scalar": 0, "no wall time": 0, "long": 400, "large": 5000, "larger": 17000}
+
+
+def scalars_of(kinds: list[str], rng: random.Random) -> list[bytes]:
+    """Scalars at steps 1, 2, ..., small and large: the value comes first or last."""
+    payloads = []
+    for step, kind in enumerate(kinds, 1):
+        bulk = field(11, bytes(SIZES[kind])) if SIZES[kind] else b""
+        scalar = scalar_event(step, 0.5)[9 * (kind == "no wall time") :]
+        payloads.append(rng.choice((scalar + bulk, bulk + scalar)))
+    return payloads
+
+
 @given(
-    st.lists(st.sampled_from(("scalar", "no wall time", "long", "large")), min_size=2, max_size=90),
-    st.integers(0, 2**32),
-    st.sampled_from(WINDOWS),
+    st.lists(st.sampled_from(tuple(SIZES)), min_size=2, max_size=70), st.integers(0, 2**32), st.sampled_from(WINDOWS)
 )
 @settings(relaxed, max_examples=60)
 def test_any_flipped_bit_is_reported_and_costs_no_other_record(folder, kinds, seed, window):
     rng = random.Random(seed)
-    payloads = [
-        scalar_event(i + 1, 0.5)
-        + field(11, bytes({"long": 400, "large": 5000}.get(kind, 0)))[9 * (kind == "no wall time") :]
-        for i, kind in enumerate(kinds)
-    ]
+    payloads = scalars_of(kinds, rng)
     data = stream(payloads)
     places = serial_walk(data)[0]
     which = rng.randrange(len(places))
@@ -410,6 +417,97 @@ def test_any_flipped_bit_is_reported_and_costs_no_other_record(folder, kinds, se
     assert damage[:2] == (at, 0 if kept else length + 16)
     assert found.file.records == len(found.rows)
     assert not found.file.unchecked
+
+
+@given(
+    st.lists(st.sampled_from(tuple(SIZES)), min_size=2, max_size=70),
+    st.integers(2, 8),
+    st.booleans(),
+    st.integers(0, 2**32),
+    st.sampled_from(WINDOWS),
+)
+@settings(relaxed, max_examples=80)
+def test_whatever_is_damaged_the_sound_records_are_read(folder, kinds, count, together, seed, window):
+    """Also where records side by side are."""
+    rng = random.Random(seed)
+    payloads = scalars_of(kinds, rng)
+    data = bytearray(stream(payloads))
+    places = serial_walk(bytes(data))[0]
+    first = rng.randrange(len(places))
+    hit = (
+        set(range(first, min(first + count, len(places))))
+        if together
+        else {rng.randrange(len(places)) for _ in range(count)}
+    )
+    for which in hit:
+        at, length = places[which]
+        place = rng.choice((rng.randrange(8), rng.randrange(12, length + 12), rng.randrange(length + 12, length + 16)))
+        data[at + place] ^= 1 << rng.randrange(8)
+    found = eb.load_bytes(folder / "tfevents", bytes(data), window)
+    assert found.column("step") == [i + 1 for i in range(len(places)) if i not in hit]
+    assert found.file.records == len(found.rows)
+    assert not found.file.unchecked
+    covered = {
+        i
+        for i in hit
+        for damage in found.file.damage
+        if damage.offset <= places[i][0] < damage.offset + damage.passed_over
+    }
+    assert covered == hit
+    assert sum(damage.passed_over for damage in found.file.damage) == sum(places[i][1] + 16 for i in hit)
+    assert found.file.offset == len(data) or found.file.dead_end
+    # And read on: nothing more, and nothing twice.
+    before = told(found)
+    assert told(eb.load_more(found, window)) == before
+
+
+def mangled(data: bytes, rng: random.Random) -> bytes:
+    """A file with bytes flipped, zeroed, lost, put in, doubled, or written over by others of its own."""
+    changed = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(changed) + 1)
+        n = rng.choice((1, 2, 8, 12, 16, 40, 200, 3000))
+        match rng.choice(("flip", "flip", "zero", "lose", "put in", "double", "overwrite", "swap header")):
+            case "flip" if at < len(changed):
+                changed[at] ^= 1 << rng.randrange(8)
+            case "zero":
+                changed[at : at + n] = bytes(len(changed[at : at + n]))
+            case "lose":
+                del changed[at : at + n]
+            case "put in":
+                changed[at:at] = rng.choice((bytes(n), rng.randbytes(n), record(scalar_event(7, 0.5))))
+            case "double":
+                changed[at:at] = changed[at : at + n]
+            case "overwrite":
+                other = rng.randrange(len(changed) + 1)
+                piece = changed[other : other + n]
+                changed[at : at + len(piece)] = piece
+            case "swap header":
+                changed[at:at] = fake_header(rng.choice((0, 30, 5000, 10**6, LONGEST)))
+    return bytes(changed)
+
+
+@given(st.lists(st.sampled_from(tuple(SIZES)), min_size=1, max_size=70), st.integers(0, 2**32))
+@settings(relaxed, max_examples=100)
+def test_whatever_happened_to_a_file_all_windows_tell_the_same_and_only_what_is_sound(folder, kinds, seed):
+    rng = random.Random(seed)
+    data = mangled(stream(scalars_of(kinds, rng)), rng)
+    answers = []
+    for window in WINDOWS:
+        found = eb.load_bytes(folder / "tfevents", data, window)
+        answers.append(told(found))
+        before = 0
+        for offset in found.column("record"):
+            length = int.from_bytes(data[offset : offset + 8], "little")
+            assert offset >= before
+            before = offset + length + 16
+            assert data[before - 4 : before] == eb.checksum(data[offset + 12 : before - 4])
+        covered = sum(damage.passed_over for damage in found.file.damage)
+        records = sum(int.from_bytes(data[offset : offset + 8], "little") + 16 for offset in found.column("record"))
+        assert covered + records == (len(data) if found.file.dead_end else found.file.offset)
+        again = told(found)
+        assert told(eb.load_more(found, window)) == again
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -480,3 +578,16 @@ def test_a_path_that_is_none_is_an_error_of_the_file(tmp_path: Path):
     load([found.file], found.rows, found.tags)
     assert found.file.error == "No such file or directory"
     assert not len(found.rows)
+
+
+def test_a_file_that_goes_while_it_is_read_loses_the_large_records_that_were_to_be_read_by_themselves(folder):
+    payloads = [scalar_event(i, 0.5) + (field(11, bytes(20000)) if i == 200 else b"") for i in range(300)]
+    data = stream(payloads)
+    path = folder / "tfevents.gone"
+    path.write_bytes(data)
+    found = eb.Loaded(EventFile(Source(str(path)), ".", 0), Rows(), Interner())
+    load([found.file], found.rows, found.tags, window_size=4096, progress=lambda *_: path.unlink(missing_ok=True))
+    assert found.column("step") == [i for i in range(300) if i != 200]
+    at, length = serial_walk(data)[0][200]
+    assert found.file.damage == [(at, length + 16, "cannot be read: No such file or directory")]
+    assert found.file.records == 299

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from event_bytes import scalar_event, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tbframe
 from tbframe.errors import UnknownNameError
 from tbframe.names import choose, natural_key, natural_order
 
@@ -145,3 +148,32 @@ def test_what_holds_no_names(wanted):
 def test_a_pattern_of_bytes():
     with pytest.raises(TypeError, match=r"runs=re.compile\(b'l'\): the pattern must be of str, not of bytes"):
         choose(KNOWN, re.compile(b"l"), "run")
+
+
+# Names of directories -------------------------------------------------------------------------------------------------
+
+
+def test_directories_whose_names_are_not_utf8_are_runs_with_escaped_names(tmp_path):
+    (tmp_path / "a").mkdir()
+    try:
+        os.mkdir(os.fsencode(tmp_path) + b"/run\xff")
+    except OSError:
+        pytest.skip("a file system that takes only UTF-8")
+    for directory in (b"/a", b"/run\xff"):
+        with open(os.fsencode(tmp_path) + directory + b"/tfevents", "wb") as file:
+            file.write(stream([scalar_event(1, 0.5), scalar_event(2, 0.25)]))
+    frame = tbframe.scalars(tmp_path)
+    assert frame["run"].tolist() == ["a", "a", "run\\xff", "run\\xff"]
+    assert frame["step"].tolist() == [1, 2, 1, 2]
+    assert tbframe.scalars(tmp_path, runs="run\\xff")["value"].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need rights there")
+def test_links_that_lead_to_themselves_are_passed_over(tmp_path):
+    (tmp_path / "tfevents").write_bytes(stream([scalar_event(1, 0.5)]))
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "up").symlink_to(tmp_path)
+    assert tbframe.scalars(tmp_path)["run"].tolist() == ["."]
+    (tmp_path / "tfevents.loop").symlink_to("tfevents.loop")
+    with pytest.warns(tbframe.DamagedFileWarning, match=r"tfevents.loop is a symbolic link to 'tfevents.loop'"):
+        assert tbframe.scalars(tmp_path)["value"].tolist() == [0.5]

@@ -145,9 +145,9 @@ def _propose(buffer: Buffer, at: int, end: int) -> _Proposals:
     start = np.flatnonzero(data[at + HEADER : at + HEADER + n] == 9)
     start += at
     header = buffer.gather(start, 2)
-    length = header[:, 0]
-    fits = length <= np.minimum(end - HEADER - FOOTER - start, LONGEST).astype(np.uint64)
-    start, length, stored = start[fits], length[fits].astype(np.int64), header[fits, 1].astype(np.uint32)
+    fits = header[:, 0] <= np.minimum(end - HEADER - FOOTER - start, LONGEST).astype(np.uint64)
+    start, stored = start[fits], header[fits, 1].astype(np.uint32)
+    length = header[fits, 0].astype(np.int64)
     sound = length_checksums(length) == stored
     if not sound.all():
         start, length = start[sound], length[sound]

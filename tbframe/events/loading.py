@@ -158,9 +158,12 @@ class _Decoding:
                 file = self.files[which]
                 event: SingleEvent | None = None
                 if self.known is not None and self.known[record] < begin + length:
-                    if which not in streams:
-                        streams[which] = stack.enter_context(file.source.open())
-                    event = read_large(file, streams[which], offset, length)
+                    try:
+                        if which not in streams:
+                            streams[which] = stack.enter_context(file.source.open())
+                        event = read_large(file, streams[which], offset, length)
+                    except OSError as error:  # the file is gone, or its disk
+                        self._report(record, f"cannot be read: {error.strerror or error}")
                 else:
                     try:
                         event = parse_event(view[begin : begin + length].tobytes())

@@ -63,9 +63,10 @@ _LIST: Final = {
     16: 7,
     17: 7,
     19: 13,
+    22: 16,
+    23: 17,
 }
-"""The field that lists the values of a dtype."""
-_LIST |= {22: 16, 23: 17}  # their keys have two bytes: protobuf reads them
+"""The field that lists the values of a dtype. Those of 22 and 23 have keys of two bytes: protobuf reads them."""
 _LIST_KEYS: Final = frozenset(
     (0x2D, 0x2A, 0x31, 0x32, *(field << 3 | kind for field in (7, 10, 11, 13) for kind in (0, 2)))
 )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tbframe.kinds.catalog import Catalog, Selection
 
-__all__ = ["categories", "common_columns", "run_and_tag"]
+__all__ = ["categories", "common_columns", "count_repeats", "run_and_tag"]
 
 
 def categories(names: list[str], size: npt.NDArray[np.integer], which: npt.NDArray[np.integer]) -> pd.Categorical:
@@ -72,3 +72,29 @@ def common_columns(catalog: Catalog, selection: Selection) -> dict[str, Any]:
     """
     table, rows = catalog.table, selection.rows
     return {**run_and_tag(selection), "step": table["step"][rows], "wall_time": table["wall_time"][rows]}
+
+
+def count_repeats(step: npt.NDArray[np.int64], series_size: npt.ArrayLike) -> int:
+    """Count the rows whose step repeats or goes back within its series.
+
+    Parameters
+    ----------
+    step : ndarray of int64, shape (n,)
+        Steps, series by series.
+    series_size : ndarray of int64
+        How many rows each series has.
+
+    Returns
+    -------
+    int
+        How many are not above the step before.
+
+    Examples
+    --------
+    >>> count_repeats(np.array([0, 1, 1, 0, 5, 2]), [3, 3])
+    2
+    """
+    back = np.zeros(len(step), bool)
+    back[1:] = step[1:] <= step[:-1]
+    back[np.cumsum(series_size, dtype=np.int64)[:-1]] = False
+    return int(np.count_nonzero(back))
