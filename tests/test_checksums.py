@@ -67,7 +67,7 @@ def test_masks_can_be_taken_off(crc):
         st.integers(0, 2**63 - 1) | st.integers(0, 70000) | st.integers(0, 62).map(lambda bit: 1 << bit), max_size=20
     )
 )
-@settings(relaxed, max_examples=200)
+@settings(relaxed, max_examples=80)
 def test_checksums_of_many_lengths(lengths):
     found = length_checksums(np.array(lengths, np.int64))
     assert found.dtype == np.uint32
@@ -117,14 +117,14 @@ def test_any_flipped_bit_is_found_and_only_its_record(size, count):
     start, length = np.array(places, np.int64).T.copy()
     rng = random.Random(size)
     bits = [(i, bit) for i in range(count) for bit in range(8 * (size + 4))]
-    for i, bit in bits if len(bits) < 2500 else rng.sample(bits, 2500):
+    for i, bit in bits if len(bits) < 1500 else rng.sample(bits, 1500):
         place = places[i][0] + 12 + bit // 8
         buffer.bytes[place] ^= 1 << bit % 8
         assert np.flatnonzero(wrong_records(buffer, start, length)).tolist() == [i]
         buffer.bytes[place] ^= 1 << bit % 8
 
 
-@pytest.mark.parametrize("count", [48, 49, 64, 110])
+@pytest.mark.parametrize("count", [48, 49, 64, 81])
 def test_any_pair_of_equal_flips_is_found(count):
     """What two records have in common cancels where their XOR is taken: in one direction at most."""
     data, places = records([24] * count)
@@ -156,7 +156,7 @@ def test_the_same_change_to_many_records_is_found_in_all(count, every):
 
 
 @given(st.integers(48, 300), st.data())
-@settings(relaxed, max_examples=150)
+@settings(relaxed, max_examples=80)
 def test_the_same_change_to_successive_records_is_found_in_all(count, data):
     begin = data.draw(st.integers(0, count - 1))
     end = data.draw(st.integers(begin + 1, count))
@@ -167,7 +167,7 @@ def test_the_same_change_to_successive_records_is_found_in_all(count, data):
 
 
 @given(st.integers(48, 160), st.floats(0.02, 0.98), st.integers(0, 2**32))
-@settings(relaxed, max_examples=150)
+@settings(relaxed, max_examples=80)
 def test_the_same_change_to_any_records_is_found_in_all(count, share, seed):
     """Were only the rows and columns that disagree looked at, a quarter of so many would pass."""
     rng = random.Random(seed)

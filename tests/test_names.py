@@ -17,7 +17,7 @@ from tbframe.errors import UnknownNameError
 from tbframe.names import choose, natural_key, natural_order
 
 NAMES = st.text(max_size=12) | st.text(alphabet="ab01279/_.", max_size=8)
-relaxed = settings(deadline=None, max_examples=200)
+relaxed = settings(deadline=None, max_examples=100)
 
 
 @pytest.mark.parametrize(

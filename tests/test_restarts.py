@@ -17,7 +17,7 @@ from tbframe.restarts import (
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 STEPS = st.integers(-3, 6) | st.sampled_from((LOWEST, LOWEST + 1, HIGHEST - 1, HIGHEST)) | st.integers(LOWEST, HIGHEST)
-relaxed = settings(deadline=None, max_examples=200)
+relaxed = settings(deadline=None, max_examples=100)
 
 
 def column(values: list[int]) -> np.ndarray:

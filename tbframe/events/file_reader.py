@@ -43,7 +43,8 @@ class FileReader:
         self.shift = 0
         self.trusted = -1
         """Offset of a record whose length is right though its checksum is not."""
-        self.chunk = _FIRST_READ
+        # A large file may begin with images: the first read shows. A small one is read in one go.
+        self.chunk = _FIRST_READ if self.size > 4 * _FIRST_READ else max(self.size, 1)
         if file.dead_end:  # perhaps the file has grown into something good
             file.damage.pop()
             file.dead_end = False

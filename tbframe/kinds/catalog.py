@@ -69,7 +69,7 @@ def stable_order(key: npt.NDArray[np.integer], bound: int) -> Ints:
         As ``argsort(kind="stable")``.
     """
     if bound <= 1 << 16:
-        return np.argsort(key.astype(np.uint16), kind="stable")  # a radix sort
+        return np.argsort(key.astype(np.uint16, copy=False), kind="stable")  # a radix sort
     order = np.argsort((key & 0xFFFF).astype(np.uint16), kind="stable")
     return order[stable_order(key[order] >> 16, (bound >> 16) + 1)]
 
@@ -100,21 +100,24 @@ class Catalog:
         place[[file.code for file in files]] = np.arange(len(files))
         run_rank = {run: i for i, run in enumerate(self.runs)}
         self._run_of_place = np.array([run_rank[file.run] for file in files], np.int32)
-        place_of_row = place[rows["file"]]
+        # Rows come in long stretches of one file.
+        file = rows["file"]
+        first = np.flatnonzero(np.diff(file, prepend=-1))
+        stretch, size = place[file[first]], np.diff(first, append=len(file))
         # A file that grew after a later one was read has its new rows last: they belong further up.
-        self._order = None if (place_of_row[1:] >= place_of_row[:-1]).all() else np.argsort(place_of_row, kind="stable")
-        self._place = place_of_row if self._order is None else place_of_row[self._order]
+        in_order = bool((stretch[1:] >= stretch[:-1]).all())
+        self._order = None if in_order else np.argsort(np.repeat(stretch, size), kind="stable")
+        if not in_order:
+            by_place = np.argsort(stretch, kind="stable")
+            stretch, size = stretch[by_place], size[by_place]
+        self._place = np.repeat(stretch, size)
+        self.run = np.repeat(self._run_of_place[stretch], size)
+        """Place of each row's run in `runs`."""
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column of the table in the order of the streams: run by run, file by file, as written."""
         column = self.table[name]
         return column if self._order is None else column[self._order]
-
-    @functools.cached_property
-    def run(self) -> npt.NDArray[np.int32]:
-        """Place of each row's run in `runs`."""
-        run: npt.NDArray[np.int32] = self._run_of_place[self._place]
-        return run
 
     @functools.cached_property
     def logged_tag(self) -> npt.NDArray[np.int32]:
@@ -391,19 +394,25 @@ class Catalog:
         if policy == "purge" and self.superseded.any():
             dropped = np.flatnonzero(wanted & self.superseded)
             wanted &= ~self.superseded
-        rows = np.arange(len(wanted)) if wanted.all() else np.flatnonzero(wanted)
-        key = self.run[rows].astype(np.int64) * len(self.tags) + self.tag[rows]
-        order = stable_order(key, len(self.runs) * len(self.tags) + 1)
-        rows, key = rows[order], key[order]
+        rows = None if wanted.all() else np.flatnonzero(wanted)  # None: all, without a copy of every column
+        bound = len(self.runs) * len(self.tags) + 1
+        key = (self.run if rows is None else self.run[rows]) * np.int64(len(self.tags))
+        key += self.tag if rows is None else self.tag[rows]
+        if bound <= 1 << 16:
+            key = key.astype(np.uint16)
+        order = stable_order(key, bound)
+        rows, key = order if rows is None else rows[order], key[order]
         if policy == "latest":
             late = restarts.superseded_by_next_step(self.column("step")[rows], key)
             dropped, rows, key = rows[late], rows[~late], key[~late]
         return self._grouped(rows, key, dropped)
 
     def _grouped(self, rows: Ints, key: Ints, dropped: Ints) -> Selection:
-        first = np.flatnonzero(np.diff(key, prepend=-1))
+        opens = np.ones(len(key), bool)
+        opens[1:] = key[1:] != key[:-1]
+        first = np.flatnonzero(opens)
         size = np.diff(first, append=len(key))
-        run, tag = np.divmod(key[first], max(len(self.tags), 1))
+        run, tag = np.divmod(key[first].astype(np.int64), max(len(self.tags), 1))
         some_runs, series_run = np.unique(run, return_inverse=True)
         some_tags, series_tag = np.unique(tag, return_inverse=True)
         return Selection(

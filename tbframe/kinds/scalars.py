@@ -40,7 +40,8 @@ def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.D
     back = np.zeros(len(step), bool)
     back[1:] = step[1:] <= step[:-1]
     back[np.cumsum(selection.series_size)[:-1]] = False
-    rounded = catalog.table["dtype"][selection.rows] & ROUNDED
+    inexact = catalog.table["dtype"] & ROUNDED
+    rounded = inexact[selection.rows] if inexact.any() else inexact[:0]
     result.attrs["tbframe"] = {
         "kind": "scalars",
         "dropped": selection.dropped,
