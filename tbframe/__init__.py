@@ -16,9 +16,28 @@ from tbframe.errors import (
     UndecodableValueWarning,
     UnknownNameError,
 )
+from tbframe.kinds.graph import Graph
 from tbframe.logdir import LogDir
 from tbframe.plotting.charts import Chart, ridgelines
-from tbframe.readers import histograms, index, open, runs, scalars, tags
+from tbframe.readers import (
+    audio,
+    custom_scalars,
+    embeddings,
+    graph,
+    histograms,
+    hparams,
+    images,
+    index,
+    meshes,
+    node_stats,
+    open,
+    pr_curves,
+    runs,
+    scalars,
+    tags,
+    tensors,
+    text,
+)
 from tbframe.samples import sample_logs
 from tbframe.verbs.importing import read_csv
 from tbframe.verbs.writing import write
@@ -28,21 +47,33 @@ __all__ = [
     "Chart",
     "DamagedFileWarning",
     "EventFileError",
+    "Graph",
     "LogDir",
     "NoEventFilesError",
     "RestartWarning",
     "TbframeError",
     "UndecodableValueWarning",
     "UnknownNameError",
+    "audio",
+    "custom_scalars",
+    "embeddings",
+    "graph",
     "histograms",
+    "hparams",
+    "images",
     "index",
+    "meshes",
+    "node_stats",
     "open",
+    "pr_curves",
     "read_csv",
     "ridgelines",
     "runs",
     "sample_logs",
     "scalars",
     "tags",
+    "tensors",
+    "text",
     "write",
 ]
 

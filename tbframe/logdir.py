@@ -1,37 +1,46 @@
-"""A log directory: its runs and files, what has been read of them, and the readers as methods."""
+"""A log directory with the readers as methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 import pandas as pd
 import xarray as xr
 
 from tbframe import buckets, discovery
-from tbframe.errors import DamagedFileWarning, EventFileError, RestartWarning, warn
-from tbframe.events import payloads
-from tbframe.events.files import EventFile
-from tbframe.events.interning import Interner
-from tbframe.events.loading import load
-from tbframe.events.rows import Rows
-from tbframe.events.windows import WINDOW
-from tbframe.kinds import histograms, overview, scalars
+from tbframe.errors import RestartWarning, warn
+from tbframe.kinds import (
+    audio,
+    custom_scalars,
+    embeddings,
+    graphs,
+    histograms,
+    hparams,
+    images,
+    meshes,
+    node_stats,
+    overview,
+    pr_curves,
+    scalars,
+    showing,
+    tensors,
+    text,
+)
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.frames import count_repeats
+from tbframe.kinds.graph import Graph
+from tbframe.kinds.session_metrics import How
+from tbframe.log_files import DamagePolicy, LogFiles
 from tbframe.names import NameFilter
 from tbframe.restarts import Policy
 
-__all__ = ["DamagePolicy", "LogDir"]
+__all__ = ["LogDir"]
 
-DamagePolicy: TypeAlias = Literal["warn", "raise", "ignore"]
-
-_BAR_AFTER_SECONDS = 1.0
-_BAR_ABOVE_BYTES = 1 << 28
+Result = TypeVar("Result", pd.DataFrame, xr.Dataset)
 
 
-class LogDir:
+class LogDir(LogFiles):
     """A log directory, read once and kept.
 
     `tbframe.open` returns one. Its methods are the readers of the package; what was read is kept, so that a second reader, or
@@ -55,43 +64,23 @@ class LogDir:
     (120, 120)
     """
 
-    def __init__(self, logdir: discovery.LogDirLike) -> None:
-        # An iterator would be used up by the first listing.
-        self._logdir = logdir if isinstance(logdir, str) or hasattr(logdir, "__fspath__") else _kept(logdir)
-        self._listing = discovery.list_runs(self._logdir)
-        self._files: dict[tuple[str, str], EventFile] = {}
-        self._rows = Rows()
-        self._tags = Interner()
-        self._codes = 0
-        self._catalog: Catalog | None = None
-        self._read = False
-        self._said: set[tuple[str, object]] = set()
-        self._window_size = WINDOW
-
     def __repr__(self) -> str:
-        state = f"{len(self._rows):,} values read" if self._read else "not read yet"
-        return f"<tbframe.LogDir {discovery.describe(self._logdir)!r}: {len(self._listing.runs)} runs, {state}>"
+        return showing.as_text(self._resolved("ignore", None), discovery.describe(self._logdir))
 
-    def refresh(self) -> LogDir:
-        """Look for new runs and files, and read what was added to the known ones.
+    def _repr_html_(self) -> str:
+        return showing.as_html(self._resolved("ignore", None), discovery.describe(self._logdir))
 
-        What the readers return afterwards equals what they return for the directory opened anew. A file that was replaced,
-        cut or rewritten is read again; one that was deleted is forgotten.
+    def runs(self) -> pd.DataFrame:
+        """Return the runs, one row each. See `tbframe.runs`."""
+        return overview.runs_frame(self._resolved("warn", None))
 
-        Returns
-        -------
-        LogDir
-            Itself.
+    def tags(self) -> pd.DataFrame:
+        """Return the tags, one row per run, tag and kind. See `tbframe.tags`."""
+        return overview.tags_frame(self._resolved("warn", None))
 
-        Raises
-        ------
-        FileNotFoundError
-            If the directory is gone.
-        """
-        self._listing = discovery.list_runs(self._logdir)
-        if self._read:
-            self._load(None)
-        return self
+    def index(self) -> dict[str, dict[str, Any]]:
+        """Return the tags of each kind, by run. See `tbframe.index`."""
+        return overview.index(self._resolved("warn", None))
 
     def scalars(
         self,
@@ -103,12 +92,9 @@ class LogDir:
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Return the scalars, one row per value. See `tbframe.scalars`."""
-        catalog = self._resolved(damaged, progress)
-        selection = catalog.select("scalars", runs, tags, restarts)
+        catalog, selection = self._select("scalars", runs, tags, restarts, damaged, progress)
         frame = scalars.frame(catalog, selection, mark=restarts == "mark")
-        frame.attrs["tbframe"] |= {"logdir": discovery.describe(self._logdir), "restarts": restarts}
-        _say_restarts(selection, frame.attrs["tbframe"]["repeats"], restarts)
-        return frame
+        return self._finished(frame, selection, restarts, damaged)
 
     def histograms(
         self,
@@ -122,14 +108,11 @@ class LogDir:
     ) -> xr.Dataset:
         """Return the histograms, step × bin. See `tbframe.histograms`."""
         buckets.check_edges(edges)
-        catalog = self._resolved(damaged, progress)
-        selection = catalog.select("histograms", runs, tags, restarts)
+        catalog, selection = self._select("histograms", runs, tags, restarts, damaged, progress)
         result = histograms.dataset(catalog, selection, runs, tags, edges=edges, mark=restarts == "mark")
-        result.attrs |= {"logdir": discovery.describe(self._logdir), "restarts": restarts}
         # Where several series are joined, their steps rise.
-        _say_restarts(selection, count_repeats(result["step"].to_numpy(), [result.sizes["step"]]), restarts)
-        self._say_damage_of_payloads(damaged)
-        return result
+        repeats = count_repeats(result["step"].to_numpy(), [result.sizes["step"]])
+        return self._finished(result, selection, restarts, damaged, repeats)
 
     def histograms_each(
         self,
@@ -170,10 +153,10 @@ class LogDir:
         [('adam-1e-2', '0.weight', 7)]
         """
         buckets.check_edges(edges)
-        catalog = self._resolved(damaged, progress)
-        selection = catalog.select("histograms", runs, tags, restarts)
+        catalog, selection = self._select("histograms", runs, tags, restarts, damaged, progress)
         step = catalog.table["step"][selection.rows]
-        _say_restarts(selection, count_repeats(step, selection.series_size), restarts)
+        repeats = count_repeats(step, selection.series_size)
+        _say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
         attrs = {"logdir": discovery.describe(self._logdir), "restarts": restarts}
 
         def series() -> Iterator[tuple[str, str, xr.Dataset]]:
@@ -183,131 +166,203 @@ class LogDir:
 
         return series()
 
-    def runs(self) -> pd.DataFrame:
-        """Return the runs, one row each. See `tbframe.runs`."""
-        return overview.runs_frame(self._resolved("warn", None))
+    def images(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+        data: bool = True,
+    ) -> pd.DataFrame:
+        """Return the images, one row each. See `tbframe.images`."""
+        catalog, selection = self._select("images", runs, tags, restarts, damaged, progress)
+        frame = images.frame(catalog, selection, data=data, mark=restarts == "mark")
+        return self._finished(frame, selection, restarts, damaged)
 
-    def tags(self) -> pd.DataFrame:
-        """Return the tags, one row per run, tag and kind. See `tbframe.tags`."""
-        return overview.tags_frame(self._resolved("warn", None))
+    def audio(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+        data: bool = True,
+    ) -> pd.DataFrame:
+        """Return the audio clips, one row each. See `tbframe.audio`."""
+        catalog, selection = self._select("audio", runs, tags, restarts, damaged, progress)
+        frame = audio.frame(catalog, selection, data=data, mark=restarts == "mark")
+        return self._finished(frame, selection, restarts, damaged)
 
-    def index(self) -> dict[str, dict[str, Any]]:
-        """Return the tags of each kind, by run. See `tbframe.index`."""
-        return overview.index(self._resolved("warn", None))
+    def text(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> pd.DataFrame:
+        """Return the texts, one row per string. See `tbframe.text`."""
+        catalog, selection = self._select("text", runs, tags, restarts, damaged, progress)
+        frame = text.frame(catalog, selection, mark=restarts == "mark")
+        return self._finished(frame, selection, restarts, damaged)
 
-    def verify(self) -> LogDir:
-        """Verify the records that were passed over whole, by reading them.
+    def tensors(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> pd.DataFrame:
+        """Return the other tensors, one row each. See `tbframe.tensors`."""
+        catalog, selection = self._select("tensors", runs, tags, restarts, damaged, progress)
+        frame = tensors.frame(catalog, selection, mark=restarts == "mark")
+        return self._finished(frame, selection, restarts, damaged)
 
-        Large payloads that no reader asked for are not read, so that their checksums stay unverified (``unchecked`` in
-        `runs`). Damage that is found is warned of, and counted in `runs`.
+    def pr_curves(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> xr.Dataset:
+        """Return the precision-recall curves, step × threshold. See `tbframe.pr_curves`."""
+        catalog, selection = self._select("pr_curves", runs, tags, restarts, damaged, progress)
+        result = pr_curves.dataset(catalog, selection, runs, tags, mark=restarts == "mark")
+        return self._finished(result, selection, restarts, damaged)
+
+    def meshes(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> xr.Dataset:
+        """Return the meshes: vertices, faces and colours of each step. See `tbframe.meshes`."""
+        catalog, selection = self._select("meshes", runs, tags, restarts, damaged, progress)
+        result = meshes.dataset(catalog, selection, runs, tags, mark=restarts == "mark")
+        return self._finished(result, selection, restarts, damaged)
+
+    def hparams(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+        metrics: How = "last",
+        fold: bool = False,
+    ) -> pd.DataFrame:
+        """Return hyperparameters and metrics, one row per session. See `tbframe.hparams`."""
+        catalog = self._resolved(damaged, progress)
+        frame = hparams.frame(catalog, runs=runs, tags=tags, restarts=restarts, metrics=metrics, fold=fold)
+        _say_restarts(frame.attrs["tbframe"]["dropped"], (), 0, restarts)
+        self._say_damage_of_payloads(damaged)
+        return frame
+
+    def custom_scalars(
+        self,
+        *,
+        runs: NameFilter = None,
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> pd.DataFrame:
+        """Return the charts of TensorBoard's custom scalars. See `tbframe.custom_scalars`."""
+        catalog, selection = self._select("custom_scalars", runs, None, "keep", damaged, progress)
+        frame = custom_scalars.frame(catalog, selection)
+        self._say_damage_of_payloads(damaged)
+        return frame
+
+    def graph(self, *, run: str | None = None, tag: str | None = None, step: int | None = None) -> Graph:
+        """Return a graph. See `tbframe.graph`."""
+        graph = graphs.read(self._resolved("warn", None), run, tag, step)
+        self._say_damage_of_payloads("warn")
+        return graph
+
+    def node_stats(
+        self,
+        *,
+        runs: NameFilter = None,
+        tags: NameFilter = None,
+        restarts: Policy = "purge",
+        damaged: DamagePolicy = "warn",
+        progress: bool | None = None,
+    ) -> pd.DataFrame:
+        """Return time and memory of every execution of every node. See `tbframe.node_stats`."""
+        catalog, selection = self._select("node_stats", runs, tags, restarts, damaged, progress)
+        return self._finished(node_stats.frame(catalog, selection), selection, restarts, damaged)
+
+    def run_metadata(self, *, run: str, tag: str) -> list[Any]:
+        """Return the RunMetadata messages of one tag, for those who want more than `node_stats` has.
+
+        Parameters
+        ----------
+        run, tag : str
+            Where they were logged.
 
         Returns
         -------
-        LogDir
-            Itself.
+        list of protobuf message
+            One for each value, in the order logged.
 
-        Warns
-        -----
-        DamagedFileWarning
-            For each damaged file.
+        Raises
+        ------
+        UnknownNameError
+            If the run or tag does not exist.
         """
-        self._resolved("ignore", None)
-        for file in self._files.values():
-            if file.unchecked:
-                payloads.verify(file)
-        self._say_damage("warn")
-        return self
+        catalog, selection = self._select("node_stats", run, tag, "keep", "warn", None)
+        return node_stats.run_metadata(catalog, selection)
 
-    def _resolved(self, damaged: DamagePolicy, progress: bool | None) -> Catalog:
-        """Read the files if that was not done, and say what is damaged."""
-        if damaged not in get_args(DamagePolicy):
-            raise ValueError(f"damaged={damaged!r}: expected one of {', '.join(map(repr, get_args(DamagePolicy)))}")
-        if not self._read:
-            self._load(progress)
-        if damaged != "ignore":
-            self._say_damage(damaged)
-        if self._catalog is None:
-            self._catalog = Catalog(list(self._listing.runs), list(self._files.values()), self._rows, self._tags.names)
-        return self._catalog
+    def embeddings(self, *, runs: NameFilter = None, tags: NameFilter = None, data: bool = True) -> pd.DataFrame:
+        """Return the projector's embeddings beside the event files. See `tbframe.embeddings`."""
+        return embeddings.frame(self._resolved("warn", None), runs=runs, tags=tags, data=data)
 
-    def _load(self, progress: bool | None) -> None:
-        """Bring the files in line with the listing, and read what is new."""
-        files: dict[tuple[str, str], EventFile] = {}
-        for run, sources in self._listing.runs.items():
-            for source in sources:
-                known = self._files.get((run, source.path))
-                if known is None or known.was_replaced():
-                    known = EventFile(source, run, self._codes)
-                    self._codes += 1
-                files[run, source.path] = known
-        gone = {file.code for file in self._files.values()} - {file.code for file in files.values()}
-        if gone:
-            self._rows.drop_files(gone)
-        changed = [file for file in files.values() if file.has_news()]
-        self._files = files
-        self._catalog = None
-        with _progress_bar(changed, progress) as tick:
-            load(changed, self._rows, self._tags, window_size=self._window_size, progress=tick)
-        self._read = True
+    def _select(
+        self,
+        kind: str,
+        runs: NameFilter,
+        tags: NameFilter,
+        restarts: Policy,
+        damaged: DamagePolicy,
+        progress: bool | None,
+    ) -> tuple[Catalog, Selection]:
+        catalog = self._resolved(damaged, progress)
+        return catalog, catalog.select(kind, runs, tags, restarts)
 
-    def _say_damage_of_payloads(self, damaged: DamagePolicy) -> None:
-        """Say what was found damaged while the values were read."""
-        if damaged != "ignore":
-            self._say_damage(damaged)
-
-    def _say_damage(self, damaged: DamagePolicy) -> None:
-        """Warn of each file that is damaged, once, or raise for the first."""
-        for path, problem in self._listing.problems:
-            if damaged == "raise":
-                raise EventFileError(path, 0, problem)
-            self._warn_once(path, problem, f"{path} is {problem}; it was passed over")
-        for file in self._files.values():
-            if file.error:
-                if damaged == "raise":
-                    raise EventFileError(file.path, file.offset, f"cannot be read: {file.error}")
-                self._warn_once(
-                    file.path, file.error, f"{file.path}: cannot be read from byte {file.offset} on: {file.error}"
-                )
-            if not file.damage:
-                continue
-            first = min(file.damage)
-            if damaged == "raise":
-                raise EventFileError(file.path, first.offset, first.reason)
-            self._warn_once(file.path, tuple(file.damage), _describe_damage(file))
-
-    def _warn_once(self, path: str, what: object, message: str) -> None:
-        if (path, what) not in self._said:
-            self._said.add((path, what))
-            warn(message, DamagedFileWarning)
+    def _finished(
+        self, result: Result, selection: Selection, restarts: Policy, damaged: DamagePolicy, repeats: int = 0
+    ) -> Result:
+        """Say where a result comes from, and what was dropped or found damaged on the way to it."""
+        origin = {"logdir": discovery.describe(self._logdir), "restarts": restarts}
+        if isinstance(result, pd.DataFrame):
+            attrs = result.attrs.setdefault("tbframe", {})
+            attrs |= {"dropped": selection.dropped, **origin}
+            repeats = attrs.get("repeats", 0)
+        else:
+            result.attrs |= origin
+        _say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
+        self._say_damage_of_payloads(damaged)
+        return result
 
 
-def _kept(logdir: discovery.LogDirLike) -> discovery.LogDirLike:
-    if isinstance(logdir, dict):
-        return dict(logdir)
-    return list(logdir) if hasattr(logdir, "__iter__") and not hasattr(logdir, "items") else logdir  # type: ignore[arg-type]
-
-
-def _describe_damage(file: EventFile) -> str:
-    first = min(file.damage)
-    passed_over = sum(damage.passed_over for damage in file.damage)
-    more = f" (the first of {len(file.damage)} damaged places)" if len(file.damage) > 1 else ""
-    good = (
-        "no record" if not file.records else "1 good record" if file.records == 1 else f"{file.records:,} good records"
-    )
-    return (
-        f"{file.path}: at byte {first.offset}: {first.reason}{more}. "
-        f"{passed_over:,} bytes were passed over; {good} read"
-    )
-
-
-def _say_restarts(selection: Selection, repeats: int, policy: Policy) -> None:
+def _say_restarts(dropped: int, dropped_runs: tuple[str, ...], repeats: int, policy: Policy) -> None:
     """Say once what a restart dropped, and that steps still go back or repeat."""
     said = []
-    if selection.dropped:
-        runs = ", ".join(repr(run) for run in selection.dropped_runs[:3])
-        more = f" and {len(selection.dropped_runs) - 3} more" if len(selection.dropped_runs) > 3 else ""
+    if dropped:
+        runs = ", in " + ", ".join(repr(run) for run in dropped_runs[:3]) if dropped_runs else ""
+        more = f" and {len(dropped_runs) - 3} more" if len(dropped_runs) > 3 else ""
         said.append(
-            f"{selection.dropped:,} rows that a later start of their run wrote over were dropped, in {runs}{more} "
+            f"{dropped:,} rows that a later start of their run wrote over were dropped{runs}{more} "
             f"(restarts='keep' returns them, restarts='mark' marks them)"
         )
     if repeats and policy == "purge":
@@ -317,33 +372,3 @@ def _say_restarts(selection: Selection, repeats: int, policy: Policy) -> None:
         )
     if said:
         warn("; ".join(said), RestartWarning)
-
-
-@contextmanager
-def _progress_bar(files: list[EventFile], progress: bool | None) -> Iterator[Callable[[EventFile, int], None] | None]:
-    """Show how much has been read: always, never, or (None) in a terminal or notebook if it takes long."""
-    total = sum(file.expected_size() for file in files) if progress is not False else 0
-    if progress is False or (progress is None and total < _BAR_ABOVE_BYTES):
-        yield None
-        return
-    from tqdm.auto import tqdm
-
-    before = sum(file.offset for file in files)
-    done: dict[str, int] = {}
-    with tqdm(
-        total=total - before,
-        unit="B",
-        unit_scale=True,
-        desc="reading events",
-        disable=None if progress is None else False,
-        delay=_BAR_AFTER_SECONDS if progress is None else 0,
-        leave=False,
-    ) as bar:
-        begun = {file.path: file.offset for file in files}
-
-        def tick(file: EventFile, offset: int) -> None:
-            reached = offset - begun[file.path]
-            bar.update(max(reached - done.get(file.path, 0), 0))
-            done[file.path] = max(reached, done.get(file.path, 0))
-
-        yield tick

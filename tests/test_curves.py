@@ -284,6 +284,17 @@ def test_long_curves_are_thinned_after_smoothing_without_losing_extremes():
     assert "thinned" not in curves(frame[frame.step < 600]).caption()
 
 
+def test_many_curves_are_thinned_more():
+    runs = [f"r{i}" for i in range(120)]
+    steps = 1500
+    frame = pd.DataFrame(
+        {"run": np.repeat(runs, steps), "tag": "loss", "step": np.tile(range(steps), 120), "value": 0.0}
+    ).assign(value=lambda f: np.sin(f.step / 50.0))
+    [ax] = curves(frame).axes[:1]
+    assert {len(line.get_xdata()) for line in lines(ax).values()} == {500}
+    assert "120 curves of more than 500 points were thinned" in curves(frame).caption()
+
+
 def test_the_values_of_bands_are_kept_when_thinned():
     frame = scalars(["a"], steps=5000).assign(low=lambda f: f.value - 1, high=lambda f: f.value + 1)
     frame.loc[2222, "high"] = 50.0

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import tbframe.accessors.frame
-from tbframe.accessors.documenting import documented_by
+from tbframe.documenting import documented_by
 from tbframe.accessors.frame import FrameAccessor
 from tbframe.errors import AccessorError
 from tbframe.verbs import (

@@ -583,9 +583,9 @@ def test_damage_in_many_places_is_passed_over_in_time(folder, window):
     places = serial_walk(bytes(data))[0]
     for at, _ in places[5::10]:
         data[at + 1] ^= 1
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = eb.load_bytes(folder / "tfevents", bytes(data), window)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     assert found.column("step") == [i for i in range(6000) if i % 10 != 5]
     assert [damage.offset for damage in found.file.damage] == [at for at, _ in places[5::10]]
     assert seconds < 2

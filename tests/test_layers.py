@@ -13,12 +13,13 @@ import tbframe
 
 ROOT = Path(tbframe.__file__).parent
 LAYERS = [
-    ["errors", "names"],
+    ["errors", "names", "documenting"],
     ["storage"],
     ["events", "discovery"],
     ["restarts", "buckets", "series"],
     ["kinds"],
     ["verbs"],
+    ["log_files"],
     ["logdir"],
     ["readers", "samples"],
     ["plotting"],

@@ -7,7 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import log_path
@@ -374,12 +373,21 @@ def test_the_progress_bar_shows_and_can_be_switched_off(capsys):
     assert "reading events" in capsys.readouterr().err
 
 
-def test_repr_names_the_log_and_what_was_read():
-    log = tbframe.open(TORCH)
-    assert repr(log) == f"<tbframe.LogDir {str(TORCH)!r}: 10 runs, not read yet>"
-    log.tags()
-    assert "values read" in repr(log)
-    assert np.isfinite(log.runs()["start"]).all()
+def test_an_open_log_shows_what_it_holds():
+    lines = repr(tbframe.open(TORCH)).splitlines()
+    assert lines[0] == f"<tbframe.LogDir {str(TORCH)!r}: 10 runs, 11 files, 502 events, 392 kB>"
+    assert [line.split()[0] for line in lines[1:4]] == ["scalars", "histograms", "images"]
+    assert lines[1].split()[1:] == ["13", "tags", "390", "values", "1.62", "kB", "in", "10", "runs"]
+
+
+def test_an_open_log_shows_what_it_holds_in_notebooks(tmp_path):
+    for run in range(14):
+        write(tmp_path / f"<b>{run}" / "tfevents", [0])
+    html = tbframe.open(tmp_path)._repr_html_()
+    assert "<td>scalars</td>" in html
+    assert "&lt;b&gt;0" in html
+    assert "<b>0" not in html
+    assert "and 2 more: see" in html
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::tbframe.RestartWarning")

@@ -392,6 +392,34 @@ def test_groups_that_lie_together_are_not_sorted():
     assert series.group_rows(np.array([7, 3, 7]))[0] is not None
 
 
+@SLOW
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 20))
+def test_batches_are_whole_series_in_order(lengths, size):
+    bounds = np.cumsum([0, *lengths])
+    found = list(series.batches(bounds, size))
+    assert [row for rows, _ in found for row in range(rows.start, rows.stop)] == list(range(sum(lengths)))
+    assert [length for _, of_rows in found for length in np.diff(of_rows)] == (lengths if sum(lengths) else [])
+    for rows, of_rows in found:
+        assert of_rows[0] == 0
+        assert of_rows[-1] == rows.stop - rows.start < size + max(lengths)
+
+
+def test_what_is_done_in_batches_is_that_of_each_series():
+    length = 100_000
+    values = np.random.default_rng(0).normal(size=7 * length)
+    bounds = np.arange(0, 7 * length + 1, length)
+    assert len(list(series.batches(bounds))) > 1
+    parts = np.split(values, 7)
+    np.testing.assert_allclose(
+        series.smooth(values, 0.9, bounds),
+        np.concatenate([series.smooth(part, 0.9) for part in parts]),
+        rtol=0,
+        atol=1e-13,
+    )
+    kept = [series.minmax_rows(part, 50) + i * length for i, part in enumerate(parts)]
+    assert series.minmax_rows(values, 50, bounds).tolist() == np.concatenate(kept).tolist()
+
+
 STEPS = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)
 
 
@@ -516,10 +544,11 @@ def test_estimates_and_bands_equal_numpy_cell_by_cell(cells, estimator, band):
 
 
 @pytest.mark.parametrize("estimator", series.ESTIMATORS)
-@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
 def test_intervals_of_few_values_count_all_resamples(count, estimator):
     values = np.random.default_rng(count).normal(size=count)
-    everything = sorted(slow_estimate(sample, estimator) for sample in itertools.product(values, repeat=count))
+    samples = np.sort(np.array(list(itertools.product(values, repeat=count))), axis=1)
+    everything = np.sort(samples @ series.order_weights(count, estimator))
     for level in (0.5, 0.8, 0.95):
         summary = series.summarise(values, np.array([0, count]), estimator, "ci", level=level)
         for end, chance in ((summary.low[0], (1 - level) / 2), (summary.high[0], (1 + level) / 2)):
@@ -528,7 +557,7 @@ def test_intervals_of_few_values_count_all_resamples(count, estimator):
 
 
 @pytest.mark.parametrize("estimator", series.ESTIMATORS)
-@pytest.mark.parametrize("count", [6, 13, 40])
+@pytest.mark.parametrize("count", [7, 13, 40])
 def test_intervals_of_more_values_equal_a_plain_bootstrap(count, estimator):
     values = np.sort(np.random.default_rng(count).normal(5e3, 1.0, size=count))
     # The same draws: ranks of sorted values.
@@ -537,6 +566,23 @@ def test_intervals_of_more_values_equal_a_plain_bootstrap(count, estimator):
     low, high = np.quantile(estimates, [0.05, 0.95])
     summary = series.summarise(values[::-1], np.array([0, count]), estimator, "ci", level=0.9, resamples=400, seed=7)
     np.testing.assert_allclose([summary.low[0], summary.high[0]], [low, high], rtol=0, atol=1e-6 * (high - low))
+
+
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
+@pytest.mark.parametrize("estimator", series.ESTIMATORS)
+@pytest.mark.parametrize("count", [7, 12])
+def test_resamples_that_are_left_out_change_no_interval(count, estimator, level):
+    """Of many cells only those resamples are looked at that can be an end; of a single one, all of them."""
+    rng = np.random.default_rng(count)
+    cells = np.concatenate(
+        [rng.normal(size=(400, count)), rng.integers(0, 3, (400, count)), rng.pareto(1, (400, count))]
+    )
+    settings = {"estimator": estimator, "band": "ci", "level": level, "resamples": 90}
+    together = series.summarise(cells.ravel(), np.arange(0, cells.size + 1, count), **settings)
+    for i in range(0, len(cells), 40):
+        alone = series.summarise(cells[i], np.array([0, count]), **settings)
+        ends = [together.low[i], together.high[i]]
+        np.testing.assert_allclose(ends, [alone.low[0], alone.high[0]], rtol=1e-5, atol=1e-6)
 
 
 def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
@@ -606,7 +652,7 @@ def test_wrong_statistics_are_refused(wrong, message):
 def test_group_medians_equal_numpy(pairs):
     group, values = (np.array([pair[i] for pair in pairs], kind) for i, kind in ((0, np.int64), (1, float)))
     expected = [np.median(values[group == i]) if (group == i).any() else np.nan for i in range(5)]
-    np.testing.assert_allclose(series.group_medians(values, group, 5), expected, rtol=1e-12)
+    np.testing.assert_allclose(series.group_medians(values, group, 5), expected, rtol=1e-12, atol=1e-322)
 
 
 def test_typical_interval_counts_within_tags_and_only_forwards():

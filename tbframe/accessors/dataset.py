@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import pandas as pd
 import xarray as xr
 
-from tbframe.accessors.documenting import documented_by
 from tbframe.buckets import BASIS_POINTS, Outside
+from tbframe.documenting import documented_by
 from tbframe.plotting import histograms as plots
-from tbframe.verbs import histogram_steps, histograms
+from tbframe.verbs import histogram_steps, histograms, pr_verbs
 from tbframe.verbs.histograms import Bins
 
 if TYPE_CHECKING:
@@ -117,6 +117,43 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
     def downsample(self, n: int, method: Literal["reservoir", "even"] = "reservoir", seed: int = 0) -> xr.Dataset:
         """Keep at most `n` steps of each series."""
         return histogram_steps.downsample(self._obj, n, method, seed)
+
+    def pr(
+        self,
+        *,
+        step: int | Iterable[int] | None = None,
+        ax: AxesLike | None = None,
+        cmap: str | Colormap | None = None,
+    ) -> Drawn:
+        """Draw precision over recall of a Dataset that `tbframe.pr_curves` returned.
+
+        Parameters
+        ----------
+        step : int, iterable of int or None
+            Draw the last curve that each run logged at this step or before; None is the last there is.
+        ax : Axes, array of Axes or None
+            Where to draw, one for each tag; None makes a figure.
+        cmap : str, Colormap or None
+            Colours from the first to the last of several steps.
+
+        Returns
+        -------
+        Axes or array of Axes
+            One Axes; or, of several tags, an array of them.
+
+        Raises
+        ------
+        AccessorError
+            If these are no precision-recall curves.
+        """
+        from tbframe.plotting.pr_curve import pr
+
+        return pr(self._obj, step=step, ax=ax, cmap=cmap)
+
+    @documented_by(pr_verbs.trim)
+    def trim(self) -> xr.Dataset:
+        """Cut precision-recall curves where TensorBoard does."""
+        return pr_verbs.trim(self._obj)
 
 
 @xr.register_dataarray_accessor("tb")  # type: ignore[no-untyped-call]

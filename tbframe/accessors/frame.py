@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import xarray as xr
 
-from tbframe.accessors.documenting import documented_by
+from tbframe.accessors.media import MediaMethods
+from tbframe.documenting import documented_by
 from tbframe.errors import AccessorError
 from tbframe.names import NameFilter
 from tbframe.series import RESERVOIR_SIZES, Alignment, Band, Estimator
@@ -21,6 +22,7 @@ from tbframe.verbs import (
     checking,
     exporting,
     extracting,
+    image_verbs,
     joining,
     reshaping,
     sampling,
@@ -44,7 +46,7 @@ __all__ = ["FrameAccessor"]
 
 
 @pd.api.extensions.register_dataframe_accessor("tb")
-class FrameAccessor:
+class FrameAccessor(MediaMethods):
     """Verbs for a frame that has the columns run or tag.
 
     Every method is a plain function of `tbframe.verbs` with the frame as its first argument. None changes the frame.
@@ -107,8 +109,13 @@ class FrameAccessor:
         return reshaping.wide(self._frame, values, index, keep=keep)
 
     @documented_by(reshaping.to_xarray)
-    def to_xarray(self, *, keep: Keep | None = None) -> xr.Dataset:
-        """Put the scalars into a cube of run, tag and step."""
+    def to_xarray(self, *, keep: Keep | None = None) -> xr.Dataset | xr.DataArray:
+        """Put the scalars into a cube of run, tag and step.
+
+        Of a frame of images of one size: their pixels into an array (step, sample, y, x, channel).
+        """
+        if "width" in self._frame.columns and "value" not in self._frame.columns:
+            return image_verbs.to_xarray(self._frame)
         return reshaping.to_xarray(self._frame, keep=keep)
 
     @documented_by(smoothing.smooth)

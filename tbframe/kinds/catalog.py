@@ -403,7 +403,9 @@ class Catalog:
         order = stable_order(key, bound)
         rows, key = order if rows is None else rows[order], key[order]
         if policy == "latest":
-            late = restarts.superseded_by_next_step(self.column("step")[rows], key)
+            # The parts of a mesh share their steps: each is a series of its own.
+            series = key if self.tag is self.logged_tag else self.run[rows] * np.int64(len(self.tags)) + self.logged_tag[rows]
+            late = restarts.superseded_by_next_step(self.column("step")[rows], series)
             dropped, rows, key = rows[late], rows[~late], key[~late]
         return self._grouped(rows, key, dropped)
 

@@ -38,6 +38,9 @@ _CROWD: Final = 8
 """Of more curves in a panel each is drawn thinner."""
 _POINTS_PER_INCH: Final = 200
 """So many points of a curve the eye can follow: more are thinned."""
+_MOST_POINTS: Final = 60_000
+"""So many points of all curves in a panel can be told apart; each curve keeps `_FEWEST_POINTS`."""
+_FEWEST_POINTS: Final = 200
 _FONTS: Final[dict[Any, Any]] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 """TrueType in PDF and text in SVG: letters that journals accept and readers can search."""
 _LOOK: Final[dict[Any, Any]] = {
@@ -150,7 +153,8 @@ def curves(
     rows = by_series(frame, "curves", "value")
     groups = group_series(frame, rows, color)
     columns = max(1, min(len(rows.tag.names), int(width / _NARROWEST)))
-    points = int(_POINTS_PER_INCH * width / columns)
+    crowd = int(np.bincount(rows.tag.code[rows.first]).max(initial=1))
+    points = min(int(_POINTS_PER_INCH * width / columns), max(_FEWEST_POINTS, _MOST_POINTS // crowd))
     data = curve_data(frame, rows, x=x, smooth=smooth, log=log, ignore_outliers=ignore_outliers, points=points)
     if not data.panels:
         but = f" but those of {x!r}" if len(frame) else ""

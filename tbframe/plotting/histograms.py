@@ -218,7 +218,7 @@ def heatmap(
         most = max((float(np.max(values, initial=0.0)) for _, values in ready), default=0.0)
         for panel, values in ready:
             if len(values):
-                draw_heatmap(panel.ax, panel.edges, values, panel.times(x), label=show, cmap=cmap, most=most or None)
+                draw_heatmap(panel.ax, panel.edges, values, panel.times(x), label=show, cmap=cmap, most=most or 1.0)
             _name(panel, "y")
     return _as_drawn(axes, shape)
 

@@ -10,7 +10,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 
-from tbframe.plotting.style import Times, inches, label_times, ramp
+from tbframe.plotting.style import Times, inches, label_times, label_values, ramp
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Mode: TypeAlias = Literal["offset", "overlay"]
 Order: TypeAlias = Literal["back", "bottom"]
 
-_LEAST_RISE, _MOST_RISE = (1.3, 2.5), 0.28  # of the tallest ridge: in mean distances of few and of many ridges; of all
+_LEAST_RISE, _MOST_RISE = (1.3, 2.5), 0.28  # of the tallest ridge: in distances of 10 and of 50 ridges; of all
 _MANY = 512  # ridges; for more, who hides whom is not looked at
 
 
@@ -82,6 +82,7 @@ def draw_ridgeline(
         painted = painted[::-1]
     heights, places = heights[painted], at.at[painted]
     colours = ramp(_parts(places), cmap)
+    label_values(ax.xaxis, float(bounds[0]), float(bounds[-1]))
     if mode == "overlay":
         return _overlay(ax, bounds, heights, places, colours, at, "count" if even else "count per width", cmap)
     return _offset(ax, bounds, heights, places, colours, at, order, peak)
@@ -168,7 +169,8 @@ def _rise(share: Floats, places: Floats) -> float:
     span, n = float(np.ptp(places)) if places.size else 0.0, places.size
     if span == 0:
         return 1.0
-    least, most = float(np.interp(n, [10, 50], _LEAST_RISE)) * span / (n - 1), _MOST_RISE * span
+    least = float(np.interp(n, [10, 50], _LEAST_RISE)) * span / (min(n, 50) - 1)
+    most = _MOST_RISE * span
     if n > _MANY or least >= most:
         return max(least, most)
     top = share.argmax(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -24,6 +25,7 @@ __all__ = [
     "fit_label",
     "grid",
     "inches",
+    "label_values",
     "label_times",
     "name_axis",
     "ramp",
@@ -37,7 +39,9 @@ AxesLike: TypeAlias = "Axes | Sequence[Axes] | npt.NDArray[np.object_]"
 _SECONDS_A_DAY = 86400.0
 _UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (_SECONDS_A_DAY, "days"))
 _EM = 0.62  # mean width of a character of a sans-serif face, in units of its size
-_BREAKS = "/._- "
+_GAP, _TIME_OF_DAY = 1.0, 4.0  # between two tick labels; of one, with the gap
+_STEPS = (1, 2, 2.5, 5, 10)
+_BREAK = re.compile(r"[/_\- ,=]|\.(?!\d)")
 _MOST_LINES = 3
 
 
@@ -110,8 +114,8 @@ def _days(seconds: Floats) -> str:
     return " … ".join(str(day) for day in found) + ", " * bool(found.size)
 
 
-def label_times(axis: Axis, at: Floats, label: str, dates: bool) -> None:
-    """Label an axis of time; ticks stand only where there are steps.
+def label_times(axis: Axis, at: Floats, label: str, dates: bool, share: float = 1.0) -> None:
+    """Label an axis of time; ticks stand only where there are steps, and only as many as their labels leave room for.
 
     Parameters
     ----------
@@ -123,26 +127,59 @@ def label_times(axis: Axis, at: Floats, label: str, dates: bool) -> None:
         The axis label.
     dates : bool
         Whether they are dates.
+    share : float
+        How much of its present length the axis will keep.
     """
     axis.set_label_text(label)
     if dates:
         from matplotlib import dates as mdates
 
-        locator = mdates.AutoDateLocator(tz="UTC", minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+        most = int(np.clip(_room(axis, share) / _TIME_OF_DAY, 2, 8))
+        locator = mdates.AutoDateLocator(tz="UTC", minticks=min(most, 3), maxticks=most)  # type: ignore[no-untyped-call]
         axis.set_major_locator(locator)
         axis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz="UTC", show_offset=False))  # type: ignore[no-untyped-call]
         return
-    low, high = float(at.min()), float(at.max())
-    whole = label == "step"
-    if low == high:
-        ticks = np.array([low])
-    else:
-        ticks = np.asarray(ticker.MaxNLocator(6, integer=whole, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
-        slack = 1e-9 * (high - low)
-        ticks = ticks[(ticks >= low - slack) & (ticks <= high + slack)]
-    axis.set_major_locator(ticker.FixedLocator(ticks.tolist()))
-    if whole:
+    if label == "step":
         axis.set_major_formatter(ticker.FuncFormatter(_whole))
+    ticks = _ticks_that_fit(axis, float(at.min()), float(at.max()), 6, share, whole=label == "step")
+    axis.set_major_locator(ticker.FixedLocator(ticks))
+
+
+def label_values(axis: Axis, low: float, high: float) -> None:
+    """Give an axis of values only as many ticks as their labels leave room for.
+
+    Parameters
+    ----------
+    axis : matplotlib Axis
+        To set ticks of.
+    low, high : float
+        From where to where it reaches.
+    """
+    ticks = _ticks_that_fit(axis, low, high, 8, 1.0)
+    axis.set_major_locator(ticker.MaxNLocator(max(len(ticks) - 1, 1), steps=_STEPS))
+
+
+def _ticks_that_fit(
+    axis: Axis, low: float, high: float, most: int, share: float, *, whole: bool = False
+) -> list[float]:
+    """Find ticks within a range, the fewer the wider their labels are."""
+    if low == high:
+        return [low]
+    slack = 1e-9 * (high - low)
+    for n in range(most, 0, -1):
+        found = ticker.MaxNLocator(n, integer=whole, steps=_STEPS, min_n_ticks=1).tick_values(low, high)
+        ticks: list[float] = [tick for tick in np.asarray(found).tolist() if low - slack <= tick <= high + slack]
+        letters = max((len(text) for text in axis.get_major_formatter().format_ticks(ticks)), default=0)
+        if len(ticks) * (_EM * letters + _GAP) <= _room(axis, share):
+            break
+    return ticks
+
+
+def _room(axis: Axis, share: float = 1.0) -> float:
+    """Return how long an axis is, in the size of its tick labels (in four times that upright, where they take less)."""
+    points = axis.get_major_ticks(1)[0].label1.get_fontsize()
+    upright = axis is axis.axes.yaxis
+    return share * (4 if upright else 1) * 72 * inches(axis.axes)[upright] / float(points)
 
 
 def _whole(value: float, _: int | None = None) -> str:
@@ -201,16 +238,16 @@ def fit_label(text: str, inches: float, points: float) -> str:
     if _width(text) > most:
         begin = _fitting(text, most // 2)
         text = f"{text[:begin]}…{text[len(text) - _fitting(text[::-1], most - most // 2 - 1) :]}"
-    lines = _broken(text, room, _BREAKS)
-    return "\n".join(lines if len(lines) <= _MOST_LINES else _broken(text, room, ""))
+    lines = _broken(text, room, at_marks=True)
+    return "\n".join(lines if len(lines) <= _MOST_LINES else _broken(text, room, at_marks=False))
 
 
-def _broken(text: str, room: int, marks: str) -> list[str]:
-    """Break a text after the last of the marks that fits, or anywhere if that is far from the end of the line."""
+def _broken(text: str, room: int, *, at_marks: bool) -> list[str]:
+    """Break a text after the last mark that fits, or anywhere if that is far from the end of the line."""
     lines: list[str] = []
     while _width(text) > room:
         end = _fitting(text, room)
-        at = max((text.rfind(mark, 0, end) + 1 for mark in marks), default=0)
+        at = max((mark.end() for mark in _BREAK.finditer(text) if mark.end() <= end), default=0) if at_marks else 0
         cut = at if at > end // 3 else end
         lines.append(text[:cut])
         text = text[cut:]

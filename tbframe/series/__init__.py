@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tbframe.series.alignment import ALIGNMENTS, Alignment, align
-from tbframe.series.grouping import group_rows, mixed_key, number_keys, ragged_ranges, stable_order
+from tbframe.series.grouping import batches, group_rows, mixed_key, number_keys, ragged_ranges, stable_order
 from tbframe.series.sampling import RESERVOIR_SIZES, even_indices, even_rows, reservoir_indices, reservoir_rows
 from tbframe.series.shapes import first_largest, lttb_rows, minmax_rows
 from tbframe.series.smoothing import linear_recurrence, smooth, smooth_half_life
@@ -21,6 +21,7 @@ __all__ = [
     "Estimator",
     "Summary",
     "align",
+    "batches",
     "even_indices",
     "even_rows",
     "first_largest",

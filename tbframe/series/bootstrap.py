@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["bootstrap_interval"]
 
-_ENUMERABLE = 5
+_ENUMERABLE = 6
 _SMALL = 2**18
 """Multiplications in a product that stays in cache, and which BLAS does not share out: where other cores are busy, waiting
 for them takes many times as long as the product."""
+_COMPARABLE = 2**12
+"""So many resamples are compared with each other at most: a matrix of all pairs then takes 16 MB."""
+_ROUNDING = 1e-12
+"""Keeps rounding in sums of probabilities from passing over an estimate that reaches a probability exactly."""
+
+
+class _Resamples(NamedTuple):
+    """Those resamples among which the ends of the interval are, whatever the sample."""
+
+    weights: NDArray[np.floating]
+    """What each sorted value weighs in the estimate of each, shape (values, resamples)."""
+    chance: NDArray[np.float64] | None
+    """How probable each is; None if all are equally so."""
 
 
 def bootstrap_interval(
@@ -27,7 +41,7 @@ def bootstrap_interval(
     """Compute the percentile bootstrap interval of an estimate that is a weighted sum of sorted values.
 
     A resample of sorted values is a sample of ranks, so that the estimate of each resample is one fixed weighted sum of
-    the sorted values, the same for all samples: a matrix product. Of up to 5 values all resamples are counted with
+    the sorted values, the same for all samples: a matrix product. Of up to 6 values all resamples are counted with
     their probabilities, without chance; of more, `resamples` are drawn (their estimates in float32: the ends of the
     interval are exact to 6 digits of its width).
 
@@ -57,38 +71,56 @@ def bootstrap_interval(
     finite = np.flatnonzero(np.isfinite(ranked[:, 0]) & np.isfinite(ranked[:, -1]))
     if count == 1 or not len(finite):
         return low, high
-    enumerated = count <= _ENUMERABLE
-    weights, chance = _all_resamples(order_weights) if enumerated else _drawn(order_weights, resamples, seed)
-    size = max(1, _SMALL // weights.size)
+    if count <= _ENUMERABLE:
+        possible = _all_resamples(order_weights, level)
+    else:
+        possible = _drawn(order_weights, level, resamples, seed, len(finite))
+    size = max(1, _SMALL // possible.weights.size)
     for start in range(0, len(finite), size):
         rows = finite[start : start + size]
         # Deviations from the estimate: equal values give no band at all, and a large offset costs no digits.
         centre = (ranked[rows] @ order_weights)[:, None]
         deviations = ranked[rows] - centre
         scale = np.abs(deviations).max(axis=1, keepdims=True)
-        estimates = (deviations / np.where(scale > 0, scale, 1.0)).astype(weights.dtype) @ weights
-        ends = _sorted_quantiles(estimates, level) if chance is None else _weighted_quantiles(estimates, chance, level)
+        scaled = (deviations / np.where(scale > 0, scale, 1.0)).astype(possible.weights.dtype)
+        estimates = scaled @ possible.weights
+        if possible.chance is None:
+            ends = _sorted_quantiles(estimates, (1 - level) / 2 * (resamples - 1))
+        else:
+            ends = _weighted_quantiles(estimates, possible.chance, (1 - level) / 2)
         low[rows], high[rows] = (centre + scale * ends).T
     return low, high
 
 
-def _drawn(order_weights: NDArray[np.float64], resamples: int, seed: int) -> tuple[NDArray[np.floating], None]:
-    """Return what each sorted value weighs in the estimate of each resample, shape (values, resamples)."""
+def _drawn(order_weights: NDArray[np.float64], level: float, resamples: int, seed: int, samples: int) -> _Resamples:
+    """Draw resamples; those that can be no end of an interval are left out where finding them out is worth it."""
     count = len(order_weights)
     drawn = np.sort(np.random.default_rng(seed).integers(0, count, (resamples, count)), axis=1)
-    return _resample_weights(drawn, order_weights).astype(np.float32), None
+    weights = _resample_weights(drawn, order_weights).astype(np.float32)
+    # Comparing all resamples takes about as long as sorting the estimates of so many samples.
+    if resamples <= _COMPARABLE and samples > count * resamples:
+        below = _surely_below(weights)
+        most = math.floor((1 - level) / 2 * (resamples - 1)) + 1
+        weights = weights[:, (below.sum(axis=0) <= most) | (below.sum(axis=1) <= most)]
+    return _Resamples(weights, None)
 
 
-def _all_resamples(order_weights: NDArray[np.float64]) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
-    """Return the weights of every possible resample, as `_drawn`, and how probable each is."""
+def _all_resamples(order_weights: NDArray[np.float64], level: float) -> _Resamples:
+    """List every possible resample and how probable it is, without those that can be no end of an interval."""
     count = len(order_weights)
     drawn = np.array(list(itertools.combinations_with_replacement(range(count), count)))
     repeats = (drawn[:, :, None] == np.arange(count)).sum(axis=1)
     factorial = np.array([math.factorial(i) for i in range(count + 1)])
-    return _resample_weights(drawn, order_weights), factorial[count] / factorial[repeats].prod(axis=1) / count**count
+    chance = factorial[count] / factorial[repeats].prod(axis=1) / count**count
+    weights = _resample_weights(drawn, order_weights)
+    below = _surely_below(weights)
+    most = (1 - level) / 2 + _ROUNDING
+    possible = (chance @ below <= most) | (below @ chance <= most)
+    return _Resamples(weights[:, possible], chance[possible])
 
 
 def _resample_weights(drawn: NDArray[np.int64], order_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each sorted value weighs in the estimate of each resample, shape (values, resamples)."""
     resamples, count = drawn.shape
     place = drawn + np.arange(resamples)[:, None] * count
     weights = np.broadcast_to(order_weights, drawn.shape).ravel()
@@ -96,25 +128,45 @@ def _resample_weights(drawn: NDArray[np.int64], order_weights: NDArray[np.float6
     return summed.reshape(resamples, count).T.copy()
 
 
-def _sorted_quantiles(estimates: NDArray[np.floating], level: float) -> NDArray[np.float64]:
-    """Return both ends, as `numpy.quantile` does: shape (samples, 2). Sorts in place: faster than partitioning."""
+def _surely_below(weights: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Tell which resamples cannot have the larger estimate of two, whatever the sample: shape (resamples, resamples).
+
+    As the values ascend, an estimate is their smallest plus the gaps between them, each times the weight of all values
+    above it. The estimate of which no such weight is the larger one is not the larger one. Where those surely below a
+    resample reach the lower end of an interval without it, it need not be looked at, and likewise for those above. Of
+    equal ones the earlier counts as below.
+    """
+    weight_above = np.cumsum(weights[:0:-1], axis=0, dtype=np.float64).round(6).astype(np.float32)
+    resamples = weights.shape[1]
+    below = np.ones((resamples, resamples), bool)
+    for of_gap in weight_above:
+        below &= of_gap[:, None] <= of_gap
+    equal = below & below.T
+    below &= ~equal | np.tri(resamples, k=-1, dtype=bool).T
+    return below
+
+
+def _sorted_quantiles(estimates: NDArray[np.floating], at: float) -> NDArray[np.float64]:
+    """Return what lies so many places from either end, between two as `numpy.quantile` does: shape (samples, 2)."""
+    # In place: faster than partitioning.
     estimates.sort(axis=1)
-    at = np.array([1 - level, 1 + level]) / 2 * (estimates.shape[1] - 1)
-    below = np.floor(at).astype(np.intp)
-    above = np.minimum(below + 1, estimates.shape[1] - 1)
-    share = at - below
-    ends: NDArray[np.float64] = estimates[:, below] * (1.0 - share) + estimates[:, above] * share
+    last = estimates.shape[1] - 1
+    outer, share = math.floor(at), at - math.floor(at)
+    inner = min(outer + 1, last)
+    places = [outer, last - outer], [inner, last - inner]
+    ends: NDArray[np.float64] = estimates[:, places[0]] * (1.0 - share) + estimates[:, places[1]] * share
     return ends
 
 
 def _weighted_quantiles(
-    estimates: NDArray[np.floating], chance: NDArray[np.float64], level: float
+    estimates: NDArray[np.floating], chance: NDArray[np.float64], outside: float
 ) -> NDArray[np.float64]:
-    """Return both ends: the smallest estimates that are not exceeded with the chance asked for, shape (samples, 2)."""
+    """Return the smallest estimates that are not exceeded with a chance of `outside`, and of 1 - `outside`."""
     order = np.argsort(estimates, axis=1)
-    reached = np.cumsum(chance[order], axis=1)
-    # The tolerance keeps rounding in the sum from passing over an estimate that reaches the chance exactly.
-    first = [np.argmax(reached >= (1 + side * level) / 2 - 1e-12, axis=1) for side in (-1, 1)]
-    at = np.take_along_axis(order, np.stack(first, axis=1), axis=1)
+    ordered = chance[order]
+    first = np.argmax(np.cumsum(ordered, axis=1) > outside - _ROUNDING, axis=1)
+    # Not exceeded with a chance of 1 - outside: those above have no more than the rest.
+    last = len(chance) - 1 - np.argmax(np.cumsum(ordered[:, ::-1], axis=1) > outside + _ROUNDING, axis=1)
+    at = np.take_along_axis(order, np.stack([first, last], axis=1), axis=1)
     ends: NDArray[np.float64] = np.take_along_axis(estimates, at, axis=1).astype(np.float64, copy=False)
     return ends

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["group_rows", "mixed_key", "number_keys", "ragged_ranges", "stable_order"]
+__all__ = ["batches", "group_rows", "mixed_key", "number_keys", "ragged_ranges", "stable_order"]
 
 _DIGIT_BITS = 16
+_BATCH = 2**18
+"""Rows that arithmetic takes at a time: what it makes of them stays in the cache, in memory that was used before."""
 
 
 def group_rows(key: NDArray[np.int64]) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
@@ -146,6 +148,35 @@ def ragged_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDAr
     """
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def batches(bounds: NDArray[np.int64], size: int = _BATCH) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Cut many series that lie one behind the other into batches of whole series.
+
+    Parameters
+    ----------
+    bounds : ndarray of int64, shape (series + 1,)
+        Series i is rows ``bounds[i]`` to ``bounds[i + 1]``, the latter excluded.
+    size : int
+        About how many rows a batch has, unless a series has more.
+
+    Yields
+    ------
+    rows : slice
+        The rows of the next series.
+    bounds : ndarray of int64, shape (series in the batch + 1,)
+        The bounds of these, counted from the first of these rows.
+
+    Examples
+    --------
+    >>> [(rows.start, rows.stop, of.tolist()) for rows, of in batches(np.array([0, 2, 4, 9]), 4)]
+    [(0, 4, [0, 2, 4]), (4, 9, [0, 5])]
+    """
+    marks = np.searchsorted(bounds, np.arange(int(bounds[0]), int(bounds[-1]), size))
+    cuts = np.unique(np.append(marks, len(bounds) - 1)).tolist()
+    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+        part = bounds[first : last + 1]
+        yield slice(int(part[0]), int(part[-1])), part - part[0]
 
 
 def _ranks(key: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbframe.series.grouping import ragged_ranges
+from tbframe.series.grouping import batches, ragged_ranges
 from tbframe.series.sampling import check_size, even_rows
 
 __all__ = ["first_largest", "lttb_rows", "minmax_rows"]
@@ -96,6 +96,11 @@ def minmax_rows(y: NDArray[np.float64], size: int, bounds: NDArray[np.int64] | N
     buckets = (size - 2) // 2
     if buckets < 1:
         return even_rows(bounds, min(size, 2))
+    kept = [rows.start + _extremes(y[rows], size, buckets, of_rows) for rows, of_rows in batches(bounds)]
+    return np.concatenate([np.empty(0, np.int64), *kept])
+
+
+def _extremes(y: NDArray[np.float64], size: int, buckets: int, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
     lengths = np.diff(bounds)
     long = lengths > size
     whole = ragged_ranges(bounds[:-1][~long], lengths[~long])

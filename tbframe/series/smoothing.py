@@ -8,6 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tbframe.series.grouping import batches
+
 __all__ = ["linear_recurrence", "smooth", "smooth_half_life"]
 
 _SERIAL = 64
@@ -49,15 +51,10 @@ def smooth(
     if not 0 <= weight <= 1:
         raise ValueError(f"weight={weight!r}: expected a number from 0 (no smoothing) to 1")
     values, bounds = _series(values, bounds)
-    rows, starts, count = _finite(values, bounds)
-    points = values if rows is None else values[rows]
-    decay = np.full(len(points), float(weight))
-    decay[starts] = 0.0
-    smoothed = linear_recurrence(decay, (1.0 - weight) * points)
-    if weight != 1:
-        correction = _debias(weight, int(count.max(initial=0)))
-        smoothed /= correction[np.minimum(count, len(correction)) - 1]
-    return _with_constants(values, bounds, smoothed, rows)
+    smoothed = np.empty(len(values))
+    for rows, of_rows in batches(bounds):
+        smoothed[rows] = _smooth(values[rows], weight, of_rows)
+    return smoothed
 
 
 def smooth_half_life(
@@ -159,6 +156,18 @@ def linear_recurrence(decay: NDArray[np.float64], gain: NDArray[np.float64]) -> 
         last_gain[0] += last_decay[0] * ends[-1]
         out[whole:] = linear_recurrence(last_decay, last_gain)
     return out
+
+
+def _smooth(values: NDArray[np.float64], weight: float, bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+    rows, starts, count = _finite(values, bounds)
+    points = values if rows is None else values[rows]
+    decay = np.full(len(points), float(weight))
+    decay[starts] = 0.0
+    smoothed = linear_recurrence(decay, (1.0 - weight) * points)
+    if weight != 1:
+        correction = _debias(weight, int(count.max(initial=0)))
+        smoothed /= correction[np.minimum(count, len(correction)) - 1]
+    return _with_constants(values, bounds, smoothed, rows)
 
 
 def _series(

@@ -64,7 +64,7 @@ def summarise(
     level : float
         Between 0 and 1; of "ci" and "quantile".
     resamples : int
-        Number of bootstrap samples of cells with more than 5 values, at least 1; of fewer values all are counted.
+        Number of bootstrap samples of cells with more than 6 values, at least 1; of fewer values all are counted.
     seed : int
         Seed of the bootstrap; cells of equal n share their draws.
 

@@ -78,7 +78,7 @@ def group_medians(values: NDArray[np.float64], group: NDArray[np.int64], groups:
     some = counts > 0
     lower, upper = (values[order[starts[some] + place[some]]] for place in ((counts - 1) // 2, counts // 2))
     # Halves first: the sum of two large numbers may be no number.
-    medians[some] = lower / 2 + upper / 2
+    medians[some] = np.where(lower == upper, lower, lower / 2 + upper / 2)
     return medians
 
 

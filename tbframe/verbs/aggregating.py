@@ -50,7 +50,7 @@ def aggregate(
     level : float
         Between 0 and 1.
     resamples : int
-        Bootstrap samples for more than 5 runs; of fewer runs all samples there are count.
+        Bootstrap samples for more than 6 runs; of fewer runs all samples there are count.
     seed : int
         Seed of the bootstrap: equal seeds give equal bands.
 
