@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -440,6 +441,7 @@ def test_heatmap_of_one_step_none_and_nothing():
         ax = Figure().subplots()
         ds.tb.heatmap(ax=ax)
         ax.figure.draw_without_rendering()
+        assert all(mesh.get_clim()[0] == 0 < mesh.get_clim()[1] for mesh in ax.collections)
         ds.tb.distribution(ax=Figure().subplots())
 
 
@@ -490,6 +492,43 @@ def test_labels_are_broken_to_fit(text, inches, points):
         assert text.endswith(end)
     else:
         assert whole == text
+
+
+def test_labels_are_broken_at_marks_but_not_inside_numbers():
+    name = "version_3/lr=0.001,bs=256,wd=0.05/fold-7"
+    for points in (6, 8, 10, 12):
+        lines = style.fit_label(name, 1.5, points).split("\n")
+        assert len(lines) > 1
+        assert not any(a.endswith(".") and b[0].isdigit() for a, b in pairwise(lines))
+
+
+def drawn_ticks(axis, upright=False):
+    """Where the tick labels lie that are seen, as (begin, end) in inches."""
+    axis.figure.draw_without_rendering()
+    low, high = sorted(axis.get_view_interval())
+    seen = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high and tick.label1.get_text()]
+    boxes = [tick.label1.get_window_extent() for tick in seen]
+    ends = [(box.y0, box.y1) if upright else (box.x0, box.x1) for box in boxes]
+    return sorted((a / axis.figure.dpi, b / axis.figure.dpi) for a, b in ends)
+
+
+@pytest.mark.parametrize("x", ["step", "relative", "wall"])
+@pytest.mark.parametrize("verb", ["ridgeline", "distribution", "heatmap"])
+@pytest.mark.parametrize("unit", [0.001, 1.0, 7e7])
+@pytest.mark.parametrize("width", [1.6, 3.3])
+def test_tick_labels_do_not_touch_at_paper_size(verb, x, unit, width):
+    """Labels of any length, at the width of a column and of half of one."""
+    ds = series(12, steps=np.arange(12) * int(1e5 * unit) + 1)
+    ds = ds.assign_coords(
+        wall_time=START + unit * (ds["wall_time"] - START), left=unit * (ds["left"] - 5), right=unit * (ds["right"] - 5)
+    )
+    with mpl.rc_context({"font.size": 8}):
+        ax = Figure((width, 2.4), layout="constrained").subplots()
+        getattr(ds.tb, verb)(ax=ax, x=x)
+        for axis in (ax.xaxis, ax.yaxis):
+            ticks = drawn_ticks(axis, upright=axis is ax.yaxis)
+            assert len(ticks) >= (2 if width > 3 else 1) or x == "wall"  # its label tells the days
+            assert all(b - a > 0.02 for (_, a), (b, _) in pairwise(ticks)), ticks
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------

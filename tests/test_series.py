@@ -644,6 +644,24 @@ def test_wrong_statistics_are_refused(wrong, message):
         series.summarise(np.array([1.0]), np.array([0, 1]), **wrong)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda one: series.smooth(one, "0.6"), r"weight='0.6': expected a number from 0 to 1, found str$"),
+        (lambda one: series.smooth(one, True), "weight=True: .* found bool"),
+        (
+            lambda one: series.smooth_half_life(one, one, None),
+            "half_life=None: expected a number above 0, found NoneType",
+        ),
+        (lambda one: series.summarise(one, np.array([0, 1]), level="95 %"), "level='95 %': expected a number between"),
+        (lambda one: series.summarise(one, np.array([0, 1]), resamples=1e3), r"resamples=1000\.0: .* found float"),
+    ],
+)
+def test_what_is_no_number_is_refused(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(np.array([1.0]))
+
+
 # --- timing ---------------------------------------------------------------------------------------------------------
 
 

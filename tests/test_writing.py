@@ -571,3 +571,31 @@ def test_a_second_write_is_read_behind_the_first(tmp_path):
     runs = tbframe.runs(tmp_path)
     assert runs["files"].tolist() == [2]
     assert runs["start"].tolist() == [1.7e9]
+
+
+@pytest.mark.parametrize("edges", ["clipped", "logged"])
+def test_real_histograms_come_back_equal(log, edges, tmp_path):
+    dataset = tbframe.histograms(log_path(log), edges=edges, restarts="keep")
+    paths = dataset.tb.write(tmp_path)
+    assert len(paths) == dataset.sizes["run"] == 2
+    back = tbframe.histograms(tmp_path, edges=edges, restarts="keep")
+    assert back.equals(dataset)
+    assert float(dataset["counts"].sum()) > 1000
+
+
+def test_results_go_back_to_tensorboard(tmp_path):
+    logs = tbframe.sample_logs()
+    rebinned = tbframe.histograms(logs, tags="0.weight", runs="adam-1e-2").tb.rebin(12)
+    with pytest.warns(UserWarning, match=r"the statistics .* of 7 histograms were not written"):
+        rebinned.tb.write(tmp_path / "rebinned")
+    back = tbframe.histograms(tmp_path / "rebinned")
+    np.testing.assert_array_equal(back["counts"], rebinned["counts"])
+    np.testing.assert_array_equal(back["left"], np.broadcast_to(rebinned["left"], back["left"].shape))
+    rebinned["counts"].tb.write(tmp_path / "array")
+    np.testing.assert_array_equal(tbframe.histograms(tmp_path / "array")["counts"], rebinned["counts"])
+    frame = tbframe.scalars(logs).tb.select(tags="accuracy/test")
+    mean = frame.tb.aggregate(lambda run: "lr " + run.removeprefix("adam-"), band=None)
+    with pytest.warns(UserWarning, match="not exact in float32"):
+        mean.tb.smooth(0.5).tb.write(tmp_path / "mean")
+    expected = mean.tb.smooth(0.5)[["run", "tag", "step", "wall_time", "value"]]
+    pd.testing.assert_frame_equal(tbframe.scalars(tmp_path / "mean"), expected, check_exact=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import pandas as pd
@@ -11,7 +13,7 @@ import xarray as xr
 from tbframe.buckets import BASIS_POINTS, Outside
 from tbframe.documenting import documented_by
 from tbframe.plotting import histograms as plots
-from tbframe.verbs import histogram_steps, histograms, pr_verbs
+from tbframe.verbs import histogram_steps, histograms, pr_verbs, writing
 from tbframe.verbs.histograms import Bins
 
 if TYPE_CHECKING:
@@ -92,6 +94,28 @@ class _Accessor(Generic[Object]):
     ) -> Drawn:
         """Draw counts or densities over step and value."""
         return plots.heatmap(self._histograms(), x=x, bins=bins, show=show, ax=ax, cmap=cmap)
+
+    def write(self, logdir: str | os.PathLike[str]) -> list[Path]:
+        """Write histograms back to event files that TensorBoard opens: see `tbframe.write`.
+
+        Parameters
+        ----------
+        logdir : str or path
+            The directory to write to.
+
+        Returns
+        -------
+        list of Path
+            The new files, one for each run.
+
+        Raises
+        ------
+        AccessorError
+            If this is no histogram Dataset.
+        ValueError
+            If a run does not name a directory, a step is no int64, or a wall time is not finite.
+        """
+        return writing.write(self._histograms(), logdir)
 
 
 @xr.register_dataset_accessor("tb")  # type: ignore[no-untyped-call]

@@ -10,8 +10,10 @@ import pandas as pd
 from tbframe.plotting.curve_colors import Groups
 from tbframe.plotting.curve_data import CurveData
 
-__all__ = ["caption"]
+__all__ = ["EMPTY_NAME", "caption"]
 
+EMPTY_NAME: Final = '""'
+"""How the tag without a name is written."""
 _MOST_NAMES: Final = 6
 _PLACES: Final = {"step": "the step", "wall": "the date", "relative": "the time since the run's first value"}
 _ESTIMATORS: Final = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
@@ -119,6 +121,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [*names[:_MOST_NAMES]]
+    shown = [name or EMPTY_NAME for name in names[:_MOST_NAMES]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
@@ -46,7 +47,7 @@ class Groups(NamedTuple):
         if group < 0:
             return _MISSING
         if self.is_ramp:
-            return to_hex(ramp([group / max(1, len(self.names) - 1)])[0])
+            return _ramp_colours(len(self.names))[group]
         return _COLOURS[group % len(_COLOURS)]
 
     def dashes(self, group: int) -> Dashes:
@@ -58,6 +59,11 @@ class Groups(NamedTuple):
         from matplotlib.lines import Line2D
 
         return [Line2D([], [], color=self.colour(g), linestyle=self.dashes(g), linewidth=1.6) for g in groups]
+
+
+@functools.lru_cache(8)
+def _ramp_colours(count: int) -> list[str]:
+    return [to_hex(colour) for colour in ramp(np.linspace(0.0, 1.0, count))]
 
 
 def group_series(frame: pd.DataFrame, rows: SeriesRows, color: str) -> Groups:

@@ -16,11 +16,11 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from tbframe.plotting.curve_caption import caption
+from tbframe.plotting.curve_caption import EMPTY_NAME, caption
 from tbframe.plotting.curve_colors import Groups, group_series
 from tbframe.plotting.curve_data import Curve, CurveData, curve_data
 from tbframe.plotting.curve_key import draw_key
-from tbframe.plotting.style import name_axis
+from tbframe.plotting.style import inches, name_axis
 from tbframe.verbs.frames import by_series
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _POINTS_PER_INCH: Final = 200
 _MOST_POINTS: Final = 60_000
 """So many points of all curves in a panel can be told apart; each curve keeps `_FEWEST_POINTS`."""
 _FEWEST_POINTS: Final = 200
+_TICK_ROOM: Final = 0.36
+"""Inches of an axis that a tick and its label take at least."""
 _FONTS: Final[dict[Any, Any]] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 """TrueType in PDF and text in SVG: letters that journals accept and readers can search."""
 _LOOK: Final[dict[Any, Any]] = {
@@ -59,7 +61,7 @@ _LOOK: Final[dict[Any, Any]] = {
     "axes.spines.right": False,
     "axes.formatter.limits": (-3, 4),
     "axes.formatter.use_mathtext": True,
-    "axes.formatter.useoffset": False,
+    "axes.formatter.offset_threshold": 6,
 }
 _MARKERS: Final[dict[str, Callable[[Floats], npt.NDArray[np.bool_]]]] = {
     "x": np.isnan,
@@ -249,7 +251,7 @@ def _finish(ax: Axes, tag: str, data: CurveData, log: str) -> None:
             margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
             ax.set_ylim(low - margin, high + margin)
     ax.margins(x=0.02)
-    name_axis(ax, tag, "title")
+    name_axis(ax, tag or EMPTY_NAME, "title")
 
 
 def _tick_x(ax: Axes, data: CurveData, log: str) -> None:
@@ -260,6 +262,8 @@ def _tick_x(ax: Axes, data: CurveData, log: str) -> None:
         formatter = ConciseDateFormatter(locator, tz="UTC", show_offset=False)  # type: ignore[no-untyped-call]
         ax.xaxis.set_major_formatter(formatter)
     elif "x" not in log:
-        ax.xaxis.set_major_locator(MaxNLocator(5, integer=data.x_label == "step", steps=[1, 2, 2.5, 5, 10]))
-        if data.x_label == "step":
+        whole = data.x_label == "step"
+        most = int(np.clip(inches(ax)[0] / _TICK_ROOM, 2, 5))
+        ax.xaxis.set_major_locator(MaxNLocator(most, integer=whole, min_n_ticks=1, steps=[1, 2, 2.5, 5, 10]))
+        if whole:
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.colors import ListedColormap
 
-from tbframe.plotting.style import Times, label_times
+from tbframe.plotting.style import Times, inches, label_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cell_edges", "draw_heatmap"]
 
-_BESIDE_BAR = 0.75  # what the colour bar leaves of an Axes
+_BAR = 0.6  # inches that a colour bar and its labels take
 
 
 def cell_edges(at: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -95,7 +95,8 @@ def draw_heatmap(
         vmin=0.0,
         vmax=most,
     )
-    label_times(ax.xaxis, at.at, at.label, at.dates, _BESIDE_BAR)
+    width = inches(ax)[0]
+    label_times(ax.xaxis, at.at, at.label, at.dates, max(1 - _BAR / width, 0.3))
     figure = ax.get_figure()
     if figure is not None:
         figure.colorbar(mesh, ax=ax, label=label)

@@ -82,10 +82,13 @@ def draw_ridgeline(
         painted = painted[::-1]
     heights, places = heights[painted], at.at[painted]
     colours = ramp(_parts(places), cmap)
-    label_values(ax.xaxis, float(bounds[0]), float(bounds[-1]))
+    ridges: PolyCollection | LineCollection
     if mode == "overlay":
-        return _overlay(ax, bounds, heights, places, colours, at, "count" if even else "count per width", cmap)
-    return _offset(ax, bounds, heights, places, colours, at, order, peak)
+        ridges = _overlay(ax, bounds, heights, places, colours, at, "count" if even else "count per width", cmap)
+    else:
+        ridges = _offset(ax, bounds, heights, places, colours, at, order, peak)
+    label_values(ax.xaxis, *sorted(ax.get_xlim()))
+    return ridges
 
 
 def ridge_heights(edges: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:

@@ -25,8 +25,8 @@ __all__ = [
     "fit_label",
     "grid",
     "inches",
-    "label_values",
     "label_times",
+    "label_values",
     "name_axis",
     "ramp",
     "times",
@@ -141,7 +141,7 @@ def label_times(axis: Axis, at: Floats, label: str, dates: bool, share: float = 
         return
     if label == "step":
         axis.set_major_formatter(ticker.FuncFormatter(_whole))
-    ticks = _ticks_that_fit(axis, float(at.min()), float(at.max()), 6, share, whole=label == "step")
+    _, ticks = _ticks_that_fit(axis, float(at.min()), float(at.max()), 6, share, whole=label == "step")
     axis.set_major_locator(ticker.FixedLocator(ticks))
 
 
@@ -155,24 +155,24 @@ def label_values(axis: Axis, low: float, high: float) -> None:
     low, high : float
         From where to where it reaches.
     """
-    ticks = _ticks_that_fit(axis, low, high, 8, 1.0)
-    axis.set_major_locator(ticker.MaxNLocator(max(len(ticks) - 1, 1), steps=_STEPS))
+    n, _ = _ticks_that_fit(axis, low, high, 8, 1.0)
+    axis.set_major_locator(ticker.MaxNLocator(n, steps=_STEPS))
 
 
 def _ticks_that_fit(
     axis: Axis, low: float, high: float, most: int, share: float, *, whole: bool = False
-) -> list[float]:
-    """Find ticks within a range, the fewer the wider their labels are."""
-    if low == high:
-        return [low]
-    slack = 1e-9 * (high - low)
-    for n in range(most, 0, -1):
+) -> tuple[int, list[float]]:
+    """Find ticks within a range, the fewer the wider their labels are; and into how many parts they cut it at most."""
+    n, ticks = most, [low]
+    while low < high:
         found = ticker.MaxNLocator(n, integer=whole, steps=_STEPS, min_n_ticks=1).tick_values(low, high)
-        ticks: list[float] = [tick for tick in np.asarray(found).tolist() if low - slack <= tick <= high + slack]
+        slack = 1e-9 * (high - low)
+        ticks = [tick for tick in np.asarray(found).tolist() if low - slack <= tick <= high + slack]
         letters = max((len(text) for text in axis.get_major_formatter().format_ticks(ticks)), default=0)
-        if len(ticks) * (_EM * letters + _GAP) <= _room(axis, share):
+        if n == 1 or len(ticks) * (_EM * letters + _GAP) <= _room(axis, share):
             break
-    return ticks
+        n -= 1
+    return n, ticks
 
 
 def _room(axis: Axis, share: float = 1.0) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -174,7 +175,7 @@ def batches(bounds: NDArray[np.int64], size: int = _BATCH) -> Iterator[tuple[sli
     """
     marks = np.searchsorted(bounds, np.arange(int(bounds[0]), int(bounds[-1]), size))
     cuts = np.unique(np.append(marks, len(bounds) - 1)).tolist()
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+    for first, last in itertools.pairwise(cuts):
         part = bounds[first : last + 1]
         yield slice(int(part[0]), int(part[-1])), part - part[0]
 

@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tbframe.series.arguments import check_size
+
 __all__ = ["RESERVOIR_SIZES", "even_indices", "even_rows", "reservoir_indices", "reservoir_rows", "rows_at"]
 
 RESERVOIR_SIZES: Final = MappingProxyType(
@@ -31,27 +33,6 @@ RESERVOIR_SIZES: Final = MappingProxyType(
 
 _WORD_BITS = 32
 _BLOCK = 4096
-
-
-def check_size(size: int) -> None:
-    """Refuse a number of points that is no whole number, or below 1.
-
-    Parameters
-    ----------
-    size : int
-        How many points to keep.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not an integer, or less than 1.
-    """
-    if isinstance(size, bool) or not isinstance(size, int | np.integer):
-        raise TypeError(
-            f"n={size!r}: expected a whole number of points to keep per series, found {type(size).__name__}"
-        )
-    if size < 1:
-        raise ValueError(f"n={size!r}: expected at least 1 point to keep per series")
 
 
 def reservoir_indices(length: int, size: int, seed: int = 0) -> NDArray[np.int64]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tbframe.series.arguments import check_size
 from tbframe.series.grouping import batches, ragged_ranges
-from tbframe.series.sampling import check_size, even_rows
+from tbframe.series.sampling import even_rows
 
 __all__ = ["first_largest", "lttb_rows", "minmax_rows"]
 
@@ -105,6 +106,8 @@ def _extremes(y: NDArray[np.float64], size: int, buckets: int, bounds: NDArray[n
     long = lengths > size
     whole = ragged_ranges(bounds[:-1][~long], lengths[~long])
     first, last = bounds[:-1][long], bounds[1:][long] - 1
+    if not len(first):
+        return whole
     edges = _edges(lengths[long] - 2, buckets) + 1 + first[:, None]
     rows = ragged_ranges(edges[:, 0], edges[:, -1] - edges[:, 0])
     counts = np.diff(edges, axis=1).ravel()
@@ -114,7 +117,7 @@ def _extremes(y: NDArray[np.float64], size: int, buckets: int, bounds: NDArray[n
     extremes = [
         rows[first_largest(np.where(finite, signed, -np.inf), starts, counts, finite)] for signed in (inner, -inner)
     ]
-    return np.unique(np.concatenate([whole, first, last, *extremes]))
+    return np.sort(np.concatenate([whole, np.unique(np.concatenate([first, last, *extremes]))]))
 
 
 def _edges(counts: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tbframe.series.arguments import check_number
 from tbframe.series.grouping import batches
 
 __all__ = ["linear_recurrence", "smooth", "smooth_half_life"]
@@ -40,14 +41,15 @@ def smooth(
 
     Raises
     ------
-    ValueError
-        If `weight` is not from 0 to 1.
+    ValueError, TypeError
+        If `weight` is not a number from 0 to 1.
 
     Examples
     --------
     >>> smooth(np.array([0.0, 10.0, np.nan, 10.0]), weight=0.5)
     array([0.        , 6.66666667,        nan, 8.57142857])
     """
+    check_number("weight", weight, "a number from 0 to 1")
     if not 0 <= weight <= 1:
         raise ValueError(f"weight={weight!r}: expected a number from 0 (no smoothing) to 1")
     values, bounds = _series(values, bounds)
@@ -86,7 +88,7 @@ def smooth_half_life(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If `half_life` is not a finite number above 0.
 
     Examples
@@ -94,6 +96,7 @@ def smooth_half_life(
     >>> smooth_half_life(np.array([0.0, 10.0, 10.0]), np.array([0, 1, 101]), half_life=1)
     array([ 0.        ,  6.66666667, 10.        ])
     """
+    check_number("half_life", half_life, "a number above 0")
     if not (half_life > 0 and math.isfinite(half_life)):
         raise ValueError(f"half_life={half_life!r}: expected a finite number above 0")
     values, bounds = _series(values, bounds)

@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tbframe.series.arguments import check_number
 from tbframe.series.bootstrap import bootstrap_interval
 from tbframe.series.grouping import ragged_ranges
 
@@ -75,7 +76,7 @@ def summarise(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If an argument is none of the above.
 
     Examples
@@ -138,8 +139,11 @@ def _check(estimator: str, band: str | None, level: float, resamples: int) -> No
         raise ValueError(f"estimator={estimator!r}: expected one of {', '.join(map(repr, ESTIMATORS))}")
     if band is not None and band not in BANDS:
         raise ValueError(f"band={band!r}: expected one of {', '.join(map(repr, BANDS))}, or None")
+    check_number("level", level, "a number between 0 and 1, such as 0.95")
     if not 0 < level < 1:
         raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer):
+        raise TypeError(f"resamples={resamples!r}: expected a whole number, found {type(resamples).__name__}")
     if resamples < 1:
         raise ValueError(f"resamples={resamples!r}: expected at least 1 bootstrap sample")
 

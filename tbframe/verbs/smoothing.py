@@ -47,8 +47,8 @@ def smooth(
     ------
     AccessorError
         If the frame lacks a column.
-    ValueError
-        If `weight` is not from 0 to 1, a half-life not above 0, or more than one of the three is given.
+    ValueError, TypeError
+        If `weight` is not a number from 0 to 1, a half-life not one above 0, or more than one of the three is given.
 
     Examples
     --------
