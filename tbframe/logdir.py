@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 import xarray as xr
 
-from tbframe import buckets, discovery
+from tbframe import discovery
 from tbframe.errors import RestartWarning, warn
-from tbframe.kinds import (
-    audio,
-    custom_scalars,
-    embeddings,
-    graphs,
-    histograms,
-    hparams,
-    images,
-    meshes,
-    node_stats,
-    overview,
-    pr_curves,
-    scalars,
-    showing,
-    tensors,
-    text,
-)
+from tbframe.kinds import overview, scalars
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.frames import count_repeats
-from tbframe.kinds.graph import Graph
-from tbframe.kinds.session_metrics import How
 from tbframe.log_files import DamagePolicy, LogFiles
 from tbframe.names import NameFilter
 from tbframe.restarts import Policy
 
+if TYPE_CHECKING:
+    from tbframe.buckets import Edges
+    from tbframe.kinds.graph import Graph
+    from tbframe.kinds.session_metrics import How
+
+# Kinds other than scalars are imported by the methods that ask for them: `import tbframe` stays cheap.
 __all__ = ["LogDir"]
 
 Result = TypeVar("Result", pd.DataFrame, xr.Dataset)
@@ -65,9 +53,13 @@ class LogDir(LogFiles):
     """
 
     def __repr__(self) -> str:
+        from tbframe.kinds import showing
+
         return showing.as_text(self._resolved("ignore", None), discovery.describe(self._logdir))
 
     def _repr_html_(self) -> str:
+        from tbframe.kinds import showing
+
         return showing.as_html(self._resolved("ignore", None), discovery.describe(self._logdir))
 
     def runs(self) -> pd.DataFrame:
@@ -104,15 +96,16 @@ class LogDir(LogFiles):
         restarts: Policy = "purge",
         damaged: DamagePolicy = "warn",
         progress: bool | None = None,
-        edges: buckets.Edges = "clipped",
+        edges: Edges = "clipped",
     ) -> xr.Dataset:
         """Return the histograms, step × bin. See `tbframe.histograms`."""
-        buckets.check_edges(edges)
+        from tbframe.buckets import check_edges
+        from tbframe.kinds import histograms
+
+        check_edges(edges)
         catalog, selection = self._select("histograms", runs, tags, restarts, damaged, progress)
         result = histograms.dataset(catalog, selection, runs, tags, edges=edges, mark=restarts == "mark")
-        # Where several series are joined, their steps rise.
-        repeats = count_repeats(result["step"].to_numpy(), [result.sizes["step"]])
-        return self._finished(result, selection, restarts, damaged, repeats)
+        return self._finished(result, selection, restarts, damaged, _repeats_of(result))
 
     def histograms_each(
         self,
@@ -122,7 +115,7 @@ class LogDir(LogFiles):
         restarts: Policy = "purge",
         damaged: DamagePolicy = "warn",
         progress: bool | None = None,
-        edges: buckets.Edges = "clipped",
+        edges: Edges = "clipped",
     ) -> Iterator[tuple[str, str, xr.Dataset]]:
         """Return the histograms of one series after the other.
 
@@ -152,7 +145,10 @@ class LogDir(LogFiles):
         >>> [(run, tag, ds.sizes["step"]) for run, tag, ds in log.histograms_each(tags="0.weight")]
         [('adam-1e-2', '0.weight', 7)]
         """
-        buckets.check_edges(edges)
+        from tbframe.buckets import check_edges
+        from tbframe.kinds import histograms
+
+        check_edges(edges)
         catalog, selection = self._select("histograms", runs, tags, restarts, damaged, progress)
         step = catalog.table["step"][selection.rows]
         repeats = count_repeats(step, selection.series_size)
@@ -177,6 +173,8 @@ class LogDir(LogFiles):
         data: bool = True,
     ) -> pd.DataFrame:
         """Return the images, one row each. See `tbframe.images`."""
+        from tbframe.kinds import images
+
         catalog, selection = self._select("images", runs, tags, restarts, damaged, progress)
         frame = images.frame(catalog, selection, data=data, mark=restarts == "mark")
         return self._finished(frame, selection, restarts, damaged)
@@ -192,6 +190,8 @@ class LogDir(LogFiles):
         data: bool = True,
     ) -> pd.DataFrame:
         """Return the audio clips, one row each. See `tbframe.audio`."""
+        from tbframe.kinds import audio
+
         catalog, selection = self._select("audio", runs, tags, restarts, damaged, progress)
         frame = audio.frame(catalog, selection, data=data, mark=restarts == "mark")
         return self._finished(frame, selection, restarts, damaged)
@@ -206,6 +206,8 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Return the texts, one row per string. See `tbframe.text`."""
+        from tbframe.kinds import text
+
         catalog, selection = self._select("text", runs, tags, restarts, damaged, progress)
         frame = text.frame(catalog, selection, mark=restarts == "mark")
         return self._finished(frame, selection, restarts, damaged)
@@ -220,6 +222,8 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Return the other tensors, one row each. See `tbframe.tensors`."""
+        from tbframe.kinds import tensors
+
         catalog, selection = self._select("tensors", runs, tags, restarts, damaged, progress)
         frame = tensors.frame(catalog, selection, mark=restarts == "mark")
         return self._finished(frame, selection, restarts, damaged)
@@ -234,9 +238,11 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> xr.Dataset:
         """Return the precision-recall curves, step × threshold. See `tbframe.pr_curves`."""
+        from tbframe.kinds import pr_curves
+
         catalog, selection = self._select("pr_curves", runs, tags, restarts, damaged, progress)
         result = pr_curves.dataset(catalog, selection, runs, tags, mark=restarts == "mark")
-        return self._finished(result, selection, restarts, damaged)
+        return self._finished(result, selection, restarts, damaged, _repeats_of(result))
 
     def meshes(
         self,
@@ -248,9 +254,11 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> xr.Dataset:
         """Return the meshes: vertices, faces and colours of each step. See `tbframe.meshes`."""
+        from tbframe.kinds import meshes
+
         catalog, selection = self._select("meshes", runs, tags, restarts, damaged, progress)
         result = meshes.dataset(catalog, selection, runs, tags, mark=restarts == "mark")
-        return self._finished(result, selection, restarts, damaged)
+        return self._finished(result, selection, restarts, damaged, _repeats_of(result))
 
     def hparams(
         self,
@@ -264,6 +272,8 @@ class LogDir(LogFiles):
         fold: bool = False,
     ) -> pd.DataFrame:
         """Return hyperparameters and metrics, one row per session. See `tbframe.hparams`."""
+        from tbframe.kinds import hparams
+
         catalog = self._resolved(damaged, progress)
         frame = hparams.frame(catalog, runs=runs, tags=tags, restarts=restarts, metrics=metrics, fold=fold)
         _say_restarts(frame.attrs["tbframe"]["dropped"], (), 0, restarts)
@@ -278,6 +288,8 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Return the charts of TensorBoard's custom scalars. See `tbframe.custom_scalars`."""
+        from tbframe.kinds import custom_scalars
+
         catalog, selection = self._select("custom_scalars", runs, None, "keep", damaged, progress)
         frame = custom_scalars.frame(catalog, selection)
         self._say_damage_of_payloads(damaged)
@@ -285,6 +297,8 @@ class LogDir(LogFiles):
 
     def graph(self, *, run: str | None = None, tag: str | None = None, step: int | None = None) -> Graph:
         """Return a graph. See `tbframe.graph`."""
+        from tbframe.kinds import graphs
+
         graph = graphs.read(self._resolved("warn", None), run, tag, step)
         self._say_damage_of_payloads("warn")
         return graph
@@ -299,8 +313,11 @@ class LogDir(LogFiles):
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Return time and memory of every execution of every node. See `tbframe.node_stats`."""
+        from tbframe.kinds import node_stats
+
         catalog, selection = self._select("node_stats", runs, tags, restarts, damaged, progress)
-        return self._finished(node_stats.frame(catalog, selection), selection, restarts, damaged)
+        frame = node_stats.frame(catalog, selection, mark=restarts == "mark")
+        return self._finished(frame, selection, restarts, damaged)
 
     def run_metadata(self, *, run: str, tag: str) -> list[Any]:
         """Return the RunMetadata messages of one tag, for those who want more than `node_stats` has.
@@ -319,12 +336,18 @@ class LogDir(LogFiles):
         ------
         UnknownNameError
             If the run or tag does not exist.
+        EventFileError
+            If one of them is damaged.
         """
+        from tbframe.kinds import node_stats
+
         catalog, selection = self._select("node_stats", run, tag, "keep", "warn", None)
         return node_stats.run_metadata(catalog, selection)
 
     def embeddings(self, *, runs: NameFilter = None, tags: NameFilter = None, data: bool = True) -> pd.DataFrame:
         """Return the projector's embeddings beside the event files. See `tbframe.embeddings`."""
+        from tbframe.kinds import embeddings
+
         return embeddings.frame(self._resolved("warn", None), runs=runs, tags=tags, data=data)
 
     def _select(
@@ -353,6 +376,11 @@ class LogDir(LogFiles):
         _say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
         self._say_damage_of_payloads(damaged)
         return result
+
+
+def _repeats_of(ds: xr.Dataset) -> int:
+    """Count the steps that repeat or go back. Where several series are joined, they rise."""
+    return count_repeats(ds["step"].to_numpy(), [ds.sizes["step"]])
 
 
 def _say_restarts(dropped: int, dropped_runs: tuple[str, ...], repeats: int, policy: Policy) -> None:

@@ -12,21 +12,12 @@ from PIL import Image
 
 import tbframe
 from tbframe.events.messages import message_class
-from tbframe.kinds import audio, images, meshes, pr_curves, tensors, text
-
-_FRAMES = {"images": images.frame, "audio": audio.frame, "text": text.frame, "tensors": tensors.frame}
-_DATASETS = {"pr_curves": pr_curves.dataset, "meshes": meshes.dataset}
 
 
-def read(kind: str, log: Any, *, runs: Any = None, tags: Any = None, restarts: str = "purge", **options: Any) -> Any:
-    """What the reader of a kind returns of a log directory, or of an open one."""
-    log = log if isinstance(log, tbframe.LogDir) else tbframe.open(log)
-    catalog = log._resolved("ignore", None)
-    selection = catalog.select(kind, runs, tags, restarts)
-    options["mark"] = restarts == "mark"
-    if kind in _FRAMES:
-        return _FRAMES[kind](catalog, selection, **options)
-    return _DATASETS[kind](catalog, selection, runs, tags, **options)
+def read(kind: str, log: Any, **options: Any) -> Any:
+    """What the public reader of a kind returns of a log directory, or of an open one."""
+    options = {"damaged": "ignore", **options}
+    return getattr(log, kind)(**options) if isinstance(log, tbframe.LogDir) else getattr(tbframe, kind)(log, **options)
 
 
 class Value(NamedTuple):

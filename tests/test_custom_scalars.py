@@ -12,13 +12,11 @@ from event_bytes import VERSION, field, record, timed
 
 import tbframe
 from tbframe.events.messages import message_class
-from tbframe.kinds import custom_scalars
 from tbframe.kinds.custom_scalars import merged
 
 
 def read(logdir) -> pd.DataFrame:
-    catalog = tbframe.open(logdir)._resolved("warn", None)
-    return custom_scalars.frame(catalog, catalog.select("custom_scalars", None, None, "purge"))
+    return tbframe.custom_scalars(logdir)
 
 
 def layout_event(*categories: dict, step: int = 0) -> bytes:

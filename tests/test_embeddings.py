@@ -12,14 +12,13 @@ from conftest import log_path
 from event_bytes import VERSION, record, scalar_event
 
 import tbframe
-from tbframe.kinds import embeddings
 
 PATHS = ["tensor_path", "metadata_path", "sprite_path", "bookmarks_path", "checkpoint_path"]
 COLUMNS = ["run", "name", "shape", *PATHS, "sprite_size", "tensor", "metadata", "sprite"]
 
 
 def read(logdir, **options) -> pd.DataFrame:
-    return embeddings.frame(tbframe.open(logdir)._resolved("warn", None), **options)
+    return tbframe.embeddings(logdir, **options)
 
 
 def write(directory: Path, config: str | bytes | None = None, **files: str | bytes) -> Path:

@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 import tbframe.accessors.frame
-from tbframe.documenting import documented_by
 from tbframe.accessors.frame import FrameAccessor
+from tbframe.documenting import documented_by
 from tbframe.errors import AccessorError
 from tbframe.verbs import (
     aggregating,

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 import tbframe
 from tbframe.events.messages import message_class
-from tbframe.kinds import graphs
 from tbframe.kinds.graph import Graph
 from tbframe.kinds.keras_graph import keras_graph
 
@@ -33,8 +32,8 @@ LOGGED = [
 ]
 
 
-def read(logdir, *args, **options) -> Graph:
-    return graphs.read(tbframe.open(logdir)._resolved("warn", None), *args, **options)
+def read(logdir, run: str | None = None, tag: str | None = None, step: int | None = None) -> Graph:
+    return tbframe.graph(logdir, run=run, tag=tag, step=step)
 
 
 def parse(text: str):
@@ -382,13 +381,14 @@ def test_a_tensor_that_is_no_string(tmp_path):
 
 def test_a_graph_in_a_record_that_was_damaged_since(tmp_path):
     write(tmp_path, graph_event(definition("x" * 1000)))
-    catalog = tbframe.open(tmp_path)._resolved("warn", None)
+    log = tbframe.open(tmp_path)
+    assert log.index()["."]["graph"]
     path = next(tmp_path.iterdir())
     data = bytearray(path.read_bytes())
     data[-100] ^= 1
     path.write_bytes(data)
     with pytest.raises(tbframe.EventFileError, match="is in a damaged record"):
-        graphs.read(catalog)
+        log.graph()
 
 
 # The overview ---------------------------------------------------------------------------------------------------------

@@ -15,15 +15,13 @@ from event_bytes import VERSION, field, record, scalar_event, timed
 
 import tbframe
 from tbframe.events.messages import message_class
-from tbframe.kinds import hparams
 from tbframe.kinds.param_columns import value_of
 
 TYPES = {"float": "DATA_TYPE_FLOAT64", "str": "DATA_TYPE_STRING", "bool": "DATA_TYPE_BOOL"}
 
 
 def frame_of(logdir, **options) -> pd.DataFrame:
-    catalog = tbframe.open(logdir)._resolved("warn", None)
-    return hparams.frame(catalog, **options)
+    return tbframe.hparams(logdir, **options)
 
 
 def event(tag: str, **data) -> bytes:

@@ -20,7 +20,7 @@ from media_logs import Value, encoded, image, pixels, read, start, strings, tens
 from PIL import Image as Pillow
 
 import tbframe
-from tbframe import AccessorError, UndecodableValueWarning
+from tbframe import AccessorError, RestartWarning, UndecodableValueWarning
 from tbframe.kinds.image_headers import ImageHeader, read_header
 from tbframe.kinds.parts import reader_of
 from tbframe.plotting.images import show
@@ -129,7 +129,7 @@ def test_listing_reads_headers_only(tmp_path, monkeypatch):
     big = [pixels(100, 300, 3, seed=i).tobytes() for i in range(8)]
     framed = [PNG[:60] + data for data in big]
     log = tbframe.open(write(tmp_path, batch(0, [b"300", b"100", *framed]), *(image(i, framed[0]) for i in range(5))))
-    log._resolved("ignore", None)
+    log.tags()
     monkeypatch.setattr("tbframe.storage.Source.open", lambda source: Counting(source.path))
     Counting.taken = 0
     listed = read("images", log, data=False)
@@ -253,7 +253,7 @@ def test_a_header_ends_where_the_image_does(tmp_path, data):
 
 def test_bytes_are_not_kept_twice(tmp_path):
     log = tbframe.open(write(tmp_path, *(image(i, PNG + bytes(100_000)) for i in range(40))))
-    log._resolved("ignore", None)
+    log.tags()
     tracemalloc.start()
     try:
         frame = read("images", log)
@@ -292,7 +292,7 @@ def test_values_that_hold_no_images(tmp_path):
 
 
 def test_one_warning_for_each_run_and_tag(tmp_path):
-    bad = [tensor(step, np.float32(1), tag, "images") for step in (7, 3, 8) for tag in ("t", "u")]
+    bad = [tensor(step, np.float32(1), tag, "images") for step in (7, 8, 9) for tag in ("t", "u")]
     messages = undecodable(tmp_path, *bad, batch(99, [b"", b"", PNG], tag="t"))
     assert [message.split(": expected")[0] for message in messages] == [
         "images: run 'run', tag 't': 3 values could not be decoded, first at step 7",
@@ -324,7 +324,8 @@ def test_a_broken_message(tmp_path, data):
 def test_restarts(tmp_path):
     values = [batch(step, [b"", b"", PNG, bytes([step])]) for step in (0, 1)]
     log = write(tmp_path, *values, start(1), batch(1, [b"", b"", b"new"]))
-    assert read("images", log)["data"].tolist() == [PNG, b"\0", b"new"]
+    with pytest.warns(RestartWarning, match="1 rows that a later start"):
+        assert read("images", log)["data"].tolist() == [PNG, b"\0", b"new"]
     marked = read("images", log, restarts="mark")
     assert marked.columns.tolist() == [*COLUMNS, "session", "superseded"]
     assert marked["superseded"].tolist() == [False, False, True, True, False]
@@ -443,6 +444,7 @@ def test_to_xarray_of_a_batch():
     assert array.dims == ("step", "sample", "y", "x", "channel")
     assert array.shape == (3, 4, 8, 8, 1)
     assert (array["run"].item(), array["tag"].item()) == ("summary", "digits")
+    assert array["run"].dtype == array["tag"].dtype == object  # which saves to netCDF and Zarr
     assert array["wall_time"].dims == ("step",)
     for row, image_ in zip(frame.itertuples(), decode(frame), strict=True):
         one = array.sel(step=row.step, sample=row.sample)

@@ -15,7 +15,6 @@ from event_bytes import VERSION, field, record, timed
 
 import tbframe
 from tbframe.events.messages import message_class
-from tbframe.kinds import graphs, node_stats
 from tbframe.verbs.node_stats import by_scope
 
 COLUMNS = [
@@ -29,8 +28,7 @@ DTYPES = [
 
 
 def read(logdir, tags=None) -> pd.DataFrame:
-    catalog = tbframe.open(logdir)._resolved("warn", None)
-    return node_stats.frame(catalog, catalog.select("node_stats", None, tags, "purge"))
+    return tbframe.node_stats(logdir, tags=tags)
 
 
 def parse(text: str):
@@ -71,10 +69,10 @@ def answers(log: str) -> dict[tuple[str, str], object]:
 @pytest.mark.parametrize("server", ["", "-fast"])
 @pytest.mark.parametrize("log", ["torch", "tensorboardx", "tf1"])
 def test_the_run_metadata_that_tensorboard_serves(log, server):
-    catalog = tbframe.open(log_path(log))._resolved("warn", None)
+    opened = tbframe.open(log_path(log))
     found = 0
     for (run, tag), answer in answers(log + server).items():
-        (message,) = node_stats.run_metadata(catalog, catalog.select("node_stats", run, tag, "keep"))
+        (message,) = opened.run_metadata(run=run, tag=tag)
         assert message == answer
         found += 1
     assert found == (3 if log == "tf1" else 1)
@@ -200,15 +198,20 @@ def test_run_metadata_that_cannot_be_read(tmp_path):
 def test_run_metadata_in_a_record_that_was_damaged_since(tmp_path):
     last = event(metadata({"node_name": "b" * 1000}), 1)
     write(tmp_path, event(metadata({"node_name": "a"})), last)
-    catalog = tbframe.open(tmp_path)._resolved("warn", None)
+    log = tbframe.open(tmp_path)
+    assert log.tags()["kind"].tolist() == ["node_stats"]
     path = next(tmp_path.iterdir())
     data = bytearray(path.read_bytes())
     data[-100] ^= 1
     path.write_bytes(data)
-    selection = catalog.select("node_stats", None, None, "keep")
-    assert node_stats.frame(catalog, selection).node.tolist() == ["a"]
-    with pytest.raises(ValueError, match="the record of value 1 of 2 is damaged"):
-        node_stats.run_metadata(catalog, selection)
+    with pytest.warns(tbframe.DamagedFileWarning, match="data checksum"):
+        assert log.node_stats().node.tolist() == ["a"]
+    with pytest.raises(
+        tbframe.EventFileError, match=r"the run metadata of run '\.', tag 't', step 1 .*: it is in a damaged record"
+    ) as raised:
+        log.run_metadata(run=".", tag="t")
+    assert raised.value.path == str(path)
+    assert data[raised.value.offset :].startswith(record(last)[:12])
 
 
 # by_scope -------------------------------------------------------------------------------------------------------------
@@ -245,7 +248,7 @@ def slow_tensorboard(message, graph, depth: int | None) -> dict[str, tuple[int, 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
 def test_tensorboards_aggregation_of_a_real_log(depth):
-    graph = graphs.read(tbframe.open(log_path("tf1"))._resolved("warn", None))
+    graph = tbframe.graph(log_path("tf1"))
     found = by_scope(read(log_path("tf1")), depth, rule="tensorboard", graph=graph)
     for (run, tag), message in answers("tf1").items():
         rows = found[(found.run == run) & (found.tag == tag)]

@@ -152,7 +152,8 @@ def test_series_are_joined_by_step(sweep):
 
 def test_steps_that_repeat(tmp_path):
     values = [curve(step, some_curve(2, scale)) for step, scale in [(3, 1), (1, 2), (3, 3), (3, 4)]]
-    alone = read("pr_curves", write(tmp_path, *values, run="a"))
+    with pytest.warns(RestartWarning, match="in 2 rows the step repeats or goes back"):
+        alone = read("pr_curves", write(tmp_path, *values, run="a"))
     assert alone["step"].values.tolist() == [3, 1, 3, 3]
     assert alone["fp"].isel(threshold=0).values.tolist() == [100, 200, 300, 400]
     write(tmp_path, curve(1, some_curve(2)), run="b")
@@ -198,7 +199,8 @@ def test_thresholds_that_are_equal_are_one(lengths):
 
 def test_restarts(tmp_path):
     log = write(tmp_path, curve(0, some_curve(2)), curve(1, some_curve(2)), start(1), curve(1, some_curve(2, 3)))
-    assert read("pr_curves", log)["fp"].isel(threshold=0).values.tolist() == [100, 300]
+    with pytest.warns(RestartWarning):
+        assert read("pr_curves", log)["fp"].isel(threshold=0).values.tolist() == [100, 300]
     marked = read("pr_curves", log, restarts="mark")
     assert marked["superseded"].values.tolist() == [False, True, False]
     assert marked["session"].values.tolist() == [0, 0, 1]
@@ -502,7 +504,8 @@ def test_a_step_that_repeats_joins_in_order(tmp_path):
     values = [part(5, "m", 1, points(2, seed=i)) for i in range(2)] + [
         part(5, "m", 3, np.full((1, 2, 3), i, np.uint8)) for i in range(2)
     ]
-    ds = read("meshes", write(tmp_path, *values))
+    with pytest.warns(RestartWarning, match="in 1 rows the step repeats"):
+        ds = read("meshes", write(tmp_path, *values))
     assert ds["step"].values.tolist() == [5, 5]
     assert ds["colors"].isel(sample=0, vertex=0, channel=0).values.tolist() == [0, 1]
     assert np.array_equal(ds["vertices"].isel(step=1, sample=0), points(2, seed=1)[0])
@@ -536,7 +539,8 @@ def test_restarts_of_meshes(tmp_path):
     log = write(
         tmp_path, *[part(step, "m", 1, points(2)) for step in (0, 1)], start(1), part(1, "m", 1, points(2, seed=7))
     )
-    assert np.array_equal(read("meshes", log)["vertices"][1, 0], points(2, seed=7)[0])
+    with pytest.warns(RestartWarning):
+        assert np.array_equal(read("meshes", log)["vertices"][1, 0], points(2, seed=7)[0])
     marked = read("meshes", log, restarts="mark")
     assert marked["superseded"].values.tolist() == [False, True, False]
     assert marked["session"].values.tolist() == [0, 0, 1]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from media_logs import Value, read, start, strings, tensor, write
 
-from tbframe import AccessorError, UndecodableValueWarning
+from tbframe import AccessorError, RestartWarning, UndecodableValueWarning
 from tbframe.events.messages import message_class
 from tbframe.kinds.parts import reader_of
 from tbframe.kinds.string_tensors import find_strings
@@ -138,7 +138,7 @@ def test_values_that_hold_no_texts(tmp_path):
     ]
     for i, (value, reason) in enumerate(bad):
         with pytest.warns(UndecodableValueWarning) as caught:
-            frame = read("text", write(tmp_path / str(i), value, value, good))
+            frame = read("text", write(tmp_path / str(i), value, value, good), restarts="keep")
         assert frame["value"].tolist() == ["x"]
         (message,) = [str(warning.message) for warning in caught]
         assert message.startswith("text: run 'run', tag 't': 2 values could not be decoded, first at step 5: ")
@@ -166,7 +166,8 @@ def test_broken_messages(tmp_path):
 
 def test_restarts(tmp_path):
     log = write(tmp_path, texts(0, [b"a", b"b"], [2]), texts(1, [b"c"], None), start(1), texts(1, [b"d"], None))
-    assert read("text", log)["value"].tolist() == ["a", "b", "d"]
+    with pytest.warns(RestartWarning):
+        assert read("text", log)["value"].tolist() == ["a", "b", "d"]
     marked = read("text", log, restarts="mark")
     assert marked["superseded"].tolist() == [False, False, True, False]
     assert marked["session"].tolist() == [0, 0, 0, 1]
@@ -216,7 +217,7 @@ def test_what_is_no_table(tmp_path):
     with pytest.raises(
         ValueError, match=r"a step repeats within a run and tag. Keep one of each first: df.drop_duplicates"
     ):
-        tables(read("text", twice))
+        tables(read("text", twice, restarts="keep"))
     with pytest.raises(AccessorError, match=r"tables\(\) needs the column 'index'"):
         tables(read("text", deep).drop(columns="index"))
 
@@ -335,7 +336,7 @@ def test_tensors_that_cannot_be_decoded(tmp_path):
         with pytest.warns(
             UndecodableValueWarning, match=f"tensors: .*: 2 values could not .* first at step 5: .*{reason}"
         ):
-            frame = read("tensors", log)
+            frame = read("tensors", log, restarts="keep")
         assert frame["step"].tolist() == [99]
         assert frame["value"][0].tolist() == [0.5, -2.0]
 
@@ -351,7 +352,8 @@ def test_tensors_of_several_runs_and_restarts(tmp_path):
     values = [raw(step, "t", "p", dtype=1, tensor_shape=shape(2), float_val=[step]) for step in range(3)]
     write(tmp_path, *values[:2], start(1), values[1], run="a")
     write(tmp_path, raw(9, "t", "q", dtype=7, string_val=[b"x"]), run="b")
-    frame = read("tensors", tmp_path)
+    with pytest.warns(RestartWarning):
+        frame = read("tensors", tmp_path)
     assert frame[["run", "step", "plugin", "dtype"]].to_numpy().tolist() == [
         ["a", 0, "p", "float32"], ["a", 1, "p", "float32"], ["b", 9, "q", "string"],
     ]  # fmt: skip

@@ -187,6 +187,19 @@ def test_histograms_come_back_equal(tmp_path, load_fast, statistics):
     assert answer == expected
 
 
+@pytest.mark.parametrize("load_fast", SERVERS)
+def test_histograms_of_which_some_fit_a_proto_are_all_shown(tmp_path, load_fast):
+    dataset = histograms(statistics=True).isel(step=[2, 0, 1, 3]).assign_coords(step=[0, 10, 20, 30])
+    dataset["value_min"][1:] -= 1  # as after rebinning: the outer edges are no longer those of the data
+    with pytest.warns(UserWarning, match=r"the statistics .* of 4 histograms were not written"):
+        write(dataset, tmp_path)
+    with tensorboard(tmp_path, load_fast, EVERYTHING) as server:
+        steps = eventually(
+            lambda: [point[1] for point in server.points("histograms", "a/b", "weights")], [0, 10, 20, 30]
+        )
+    assert steps == [0, 10, 20, 30]
+
+
 def test_a_running_server_reads_a_second_file(tmp_path):
     frame = scalars()
     first = frame[(frame["run"] == "a/b") & (frame["tag"] == "nan")]

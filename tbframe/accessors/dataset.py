@@ -118,7 +118,6 @@ class _Accessor(Generic[Object]):
         return writing.write(self._histograms(), logdir)
 
 
-@xr.register_dataset_accessor("tb")  # type: ignore[no-untyped-call]
 class DatasetAccessor(_Accessor[xr.Dataset]):
     """Verbs on histogram Datasets (what `tbframe.histograms` returns)."""
 
@@ -180,7 +179,6 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         return pr_verbs.trim(self._obj)
 
 
-@xr.register_dataarray_accessor("tb")  # type: ignore[no-untyped-call]
 class DataArrayAccessor(_Accessor[xr.DataArray]):
     """Verbs on the counts of histograms, ``ds["counts"]``, which carry their edges as coordinates."""
 

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["FrameAccessor"]
 
 
-@pd.api.extensions.register_dataframe_accessor("tb")
 class FrameAccessor(MediaMethods):
     """Verbs for a frame that has the columns run or tag.
 

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tbframe.errors import EventFileError
 from tbframe.events import values
 from tbframe.events.tensors import dtype_name
 from tbframe.kinds.catalog import Catalog, Selection
-from tbframe.kinds.frames import common_columns
+from tbframe.kinds.frames import common_columns, count_repeats
 from tbframe.kinds.graph_nodes import shape_of_message
 from tbframe.kinds.graphs import parsed, string_of
+from tbframe.kinds.parts import name_of
 from tbframe.kinds.undecodable import Undecodable
 from tbframe.names import natural_order
 
@@ -29,7 +31,7 @@ _MEMORY: Final = {"bytes": "total_bytes", "peak_bytes": "peak_bytes", "live_byte
 Ints = npt.NDArray[np.int64]
 
 
-def frame(catalog: Catalog, selection: Selection) -> pd.DataFrame:
+def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.DataFrame:
     """Build the frame of executions.
 
     Parameters
@@ -38,6 +40,8 @@ def frame(catalog: Catalog, selection: Selection) -> pd.DataFrame:
         All rows.
     selection : Selection
         The run metadata wanted.
+    mark : bool
+        Whether to add the columns ``session`` and ``superseded``.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def frame(catalog: Catalog, selection: Selection) -> pd.DataFrame:
         ``bytes`` (int64, of all allocators, as TensorBoard counts them: what is negative is left out);
         ``bytes.<allocator>``, ``peak_bytes.<allocator>``, ``live_bytes.<allocator>`` (int64, 0 where a node used none);
         ``output_bytes``, ``temp_bytes``, ``persistent_bytes`` (int64); ``output_shapes`` (list of tuples of int, None for
-        an unknown rank), ``output_dtypes`` (list of str).
+        an unknown rank), ``output_dtypes`` (list of str); with `mark` also ``session`` (int64) and ``superseded`` (bool).
 
     Warns
     -----
@@ -85,7 +89,11 @@ def frame(catalog: Catalog, selection: Selection) -> pd.DataFrame:
     result = pd.DataFrame({**columns, **_stat_columns(stats)})
     for name in ("run", "tag"):
         result[name] = result[name].cat.remove_unused_categories()
-    result.attrs["tbframe"] = {"kind": "node_stats"}
+    if mark:
+        places = selection.places[rows]
+        result["session"], result["superseded"] = catalog.session[places], catalog.superseded[places]
+    repeats = count_repeats(catalog.table["step"][selection.rows], selection.series_size)
+    result.attrs["tbframe"] = {"kind": "node_stats", "repeats": repeats}
     return result
 
 
@@ -112,15 +120,22 @@ def run_metadata(catalog: Catalog, selection: Selection) -> list[Any]:
 
     Raises
     ------
-    ValueError
-        If one is damaged, or no RunMetadata.
+    EventFileError
+        If one is in a damaged record, or no RunMetadata.
     """
     what = catalog.table["what"][selection.rows].tolist()
     found = []
     for i, data in enumerate(catalog.payloads(selection)):
-        if data is None:
-            raise ValueError(f"the record of value {i} of {len(selection.rows)} is damaged")
-        found.append(_run_metadata(data, what[i]))
+        try:
+            if data is None:
+                raise ValueError("it is in a damaged record")
+            found.append(_run_metadata(data, what[i]))
+        except ValueError as error:
+            row = selection.rows[i]
+            path = next(file.path for file in catalog.files if file.code == catalog.table["file"][row])
+            run, tag, step = name_of(catalog, selection, i)
+            reason = f"the run metadata of run {run!r}, tag {tag!r}, step {step} cannot be read: {error}"
+            raise EventFileError(path, int(catalog.table["record"][row]), reason) from error
     return found
 
 

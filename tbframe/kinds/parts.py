@@ -11,7 +11,7 @@ import pandas as pd
 
 from tbframe.events.singly import Read
 from tbframe.kinds.catalog import Catalog, Selection
-from tbframe.kinds.frames import common_columns
+from tbframe.kinds.frames import common_columns, count_repeats
 from tbframe.kinds.undecodable import Undecodable
 
 __all__ = ["Decode", "decode_each", "frame_of_parts", "name_of", "objects", "position", "reader_of"]
@@ -153,7 +153,8 @@ def frame_of_parts(
         places = selection.places[rows]
         columns = columns | {"session": catalog.session[places], "superseded": catalog.superseded[places]}
     frame = pd.DataFrame(common | columns, copy=False)
-    frame.attrs["tbframe"] = {"kind": kind, "dropped": selection.dropped}
+    repeats = count_repeats(catalog.table["step"][selection.rows], selection.series_size)
+    frame.attrs["tbframe"] = {"kind": kind, "dropped": selection.dropped, "repeats": repeats}
     return frame
 
 

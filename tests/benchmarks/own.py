@@ -95,6 +95,7 @@ def refresh(watch, logdir, folder):
     import tempfile
 
     import google_crc32c
+
     import tbframe
 
     def record(data):
@@ -185,6 +186,7 @@ def write(watch, folder, steps):
 
     import numpy as np
     import pandas as pd
+
     import tbframe
 
     names = [f"{part}/{name}" for part in ("train", "valid") for name in "abcde"]
