@@ -27,9 +27,10 @@ from tbframe.samples import sample_logs
 if TYPE_CHECKING:
     from tbframe.kinds.graph import Graph
     from tbframe.plotting.charts import Chart, ridgelines
-    from tbframe.readers.datasets import histograms, meshes, pr_curves
+    from tbframe.readers.datasets import meshes, pr_curves
     from tbframe.readers.frames import audio, custom_scalars, embeddings, hparams, images, node_stats, tensors, text
     from tbframe.readers.graphs import graph
+    from tbframe.readers.histograms import histograms
     from tbframe.verbs.importing import read_csv
     from tbframe.verbs.writing import write
 
@@ -78,7 +79,7 @@ _WHERE = {
     "custom_scalars": "readers.frames",
     "embeddings": "readers.frames",
     "graph": "readers.graphs",
-    "histograms": "readers.datasets",
+    "histograms": "readers.histograms",
     "hparams": "readers.frames",
     "images": "readers.frames",
     "meshes": "readers.datasets",

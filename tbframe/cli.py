@@ -115,6 +115,7 @@ def _shortened(name: str) -> str:
 
 def _demo(out: Path) -> None:
     """Describe the sample logs, print their scalars as a table, and draw."""
+    from tbframe.plotting.charts import ridgelines
     from tbframe.plotting.curves import curves
 
     log = LogDir(sample_logs())
@@ -127,6 +128,10 @@ def _demo(out: Path) -> None:
     for suffix in ("png", "pdf"):
         path = out / f"curves.{suffix}"
         figure.savefig(path, **({"dpi": 200} if suffix == "png" else {}))
+        print(f"wrote {path}")
+    for chart in ridgelines(sample_logs(), runs="adam-1e-2", tags=["0.weight", "2.weight"]):
+        path = out / f"ridgeline-{chart.tag}.png"
+        chart.save(path, dpi=200)
         print(f"wrote {path}")
 
 

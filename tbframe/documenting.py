@@ -72,7 +72,7 @@ ValueError, TypeError
 _WARNS: Final = """DamagedFileWarning
     For each damaged file: path, byte offset, reason, and how many bytes were passed over.
 RestartWarning
-    If values were dropped because of a restart."""
+    If values were dropped because of a restart, or steps still repeat or go back."""
 
 
 def reader_of(function: Callable[..., object]) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -276,6 +276,7 @@ class LogDir(LogFiles):
 
         catalog = self._resolved(damaged, progress)
         frame = hparams.frame(catalog, runs=runs, tags=tags, restarts=restarts, metrics=metrics, fold=fold)
+        frame.attrs["tbframe"] |= {"logdir": discovery.describe(self._logdir), "restarts": restarts}
         _say_restarts(frame.attrs["tbframe"]["dropped"], (), 0, restarts)
         self._say_damage_of_payloads(damaged)
         return frame
@@ -292,6 +293,7 @@ class LogDir(LogFiles):
 
         catalog, selection = self._select("custom_scalars", runs, None, "keep", damaged, progress)
         frame = custom_scalars.frame(catalog, selection)
+        frame.attrs["tbframe"]["logdir"] = discovery.describe(self._logdir)
         self._say_damage_of_payloads(damaged)
         return frame
 
@@ -348,7 +350,9 @@ class LogDir(LogFiles):
         """Return the projector's embeddings beside the event files. See `tbframe.embeddings`."""
         from tbframe.kinds import embeddings
 
-        return embeddings.frame(self._resolved("warn", None), runs=runs, tags=tags, data=data)
+        frame = embeddings.frame(self._resolved("warn", None), runs=runs, tags=tags, data=data)
+        frame.attrs["tbframe"]["logdir"] = discovery.describe(self._logdir)
+        return frame
 
     def _select(
         self,
@@ -380,7 +384,7 @@ class LogDir(LogFiles):
 
 def _repeats_of(ds: xr.Dataset) -> int:
     """Count the steps that repeat or go back. Where several series are joined, they rise."""
-    return count_repeats(ds["step"].to_numpy(), [ds.sizes["step"]])
+    return count_repeats(ds.indexes["step"].to_numpy(), [ds.sizes["step"]])
 
 
 def _say_restarts(dropped: int, dropped_runs: tuple[str, ...], repeats: int, policy: Policy) -> None:

@@ -17,7 +17,7 @@ def test_a_logdir_is_described(capsys):
     out = capsys.readouterr().out
     assert "Runs (times in UTC): 10\n" in out
     (tags,) = (line for line in out.splitlines() if line.startswith("Tags: "))
-    assert tags == "Tags: 49"
+    assert tags == "Tags: 50"
     (line,) = (line.split() for line in out.splitlines() if line.startswith("restarted") and "scalars" in line)
     assert line == ["restarted", "loss", "scalars", "float32", "70", "0", "59", "280"]
     assert "No file is damaged." in out

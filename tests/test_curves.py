@@ -102,10 +102,27 @@ def test_bands_of_an_aggregated_frame():
     assert (
         "for 2 groups of runs (adam, sgd). Lines show the estimate over 5 runs, bands the columns" in figure.caption()
     )
-    frame.attrs["tbframe"] = {"aggregate": {"estimator": "iqm", "band": "ci", "level": 0.9}}
+    made = {"verb": "aggregate", "estimator": "iqm", "band": "ci", "level": 0.9}
+    frame.attrs["tbframe"] = {"made": [made]}
     told = "Lines show the interquartile mean over 1 to 5 runs, bands its 90 % bootstrap interval."
     assert told in curves(frame.assign(n=frame["step"].clip(1, 5))).caption()
     assert "Lines show the interquartile mean over 5 runs." in curves(frame.drop(columns=["low", "high"])).caption()
+
+
+def test_the_caption_tells_what_verbs_did_before():
+    frame = scalars(["a/0", "a/1", "b/0", "b/1"])
+    kept = frame.tb.downsample(9, "lttb").tb.smooth(0.5).tb.smooth(0)
+    assert kept.tb.curves(smooth=0.8).caption() == (
+        "loss against the step for 4 runs (a/0, a/1, b/0, b/1). At most 9 values of each run and tag were kept, those of "
+        "the largest triangles. Values were smoothed with TensorBoard's debiased moving average (weight 0.5). Curves are "
+        "smoothed with TensorBoard's debiased moving average (weight 0.8); what was there before smoothing is pale."
+    )
+    mean = frame.tb.smooth(half_life_seconds=90).tb.aggregate(r"(?P<group>\w)/", band="minmax").tb.smooth(0.9)
+    assert mean.tb.curves().caption() == (
+        "loss against the step for 2 groups of runs (a, b). Values were smoothed with a moving average whose weights halve "
+        "every 90 seconds. Lines show the mean over 2 runs, bands the smallest and the largest value. Lines were smoothed "
+        "with TensorBoard's debiased moving average (weight 0.9), bands were not."
+    )
 
 
 def test_bands_are_smoothed_with_the_curve():
@@ -191,6 +208,34 @@ def test_log_scales_leave_out_what_is_not_positive_and_say_so():
     assert "Both axes are logarithmic, without 2 points not above 0." in both.caption()
     [raw] = lines(curves(frame, log="y", smooth=0.3).axes[0], raw=True)
     assert np.isnan(raw.get_ydata()[5])
+
+
+def texts(axis):
+    """Return the labels of an axis that are to be seen, as they are read."""
+    axis.figure.draw_without_rendering()
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    seen = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
+    return [text.replace("$", "") for text in seen if text]
+
+
+def test_ticks_are_steps_and_numbers_as_people_write_them():
+    frame = scalars(["a"], steps=2000).assign(value=lambda f: 0.2 + f.step / 1000)
+    [ax] = curves(frame, log="y").axes
+    assert {"0.2", "0.4", "1", "2"} <= set(texts(ax.yaxis))
+    assert texts(ax.xaxis) == ["0", "500", "1k", "1.5k", "2k"]
+    [ax] = curves(frame.assign(value=lambda f: f.value * 1e-6), log="y").axes
+    assert all("10^" in text for text in texts(ax.yaxis))
+    [ax] = curves(frame[frame.step == 7]).axes
+    assert texts(ax.xaxis) == ["7"]
+    narrow = curves(frame.assign(step=frame.step * 10**9), width=1.5).axes[0]
+    assert texts(narrow.xaxis) == ["0", "1T", "2T"]
+
+
+def test_the_tag_without_a_name_is_written_so():
+    figure = curves(scalars(["a"], ["", "loss"]))
+    assert list(panels(figure)) == ['""', "loss"]
+    assert figure.caption() == '"", loss against the step for 1 run (a).'
 
 
 def test_outliers_are_ignored_as_tensorboard_does():

@@ -36,6 +36,28 @@ def entry(**fields: object) -> str:
     return "embeddings {\n" + "\n".join(f"  {name}: {value!r}" for name, value in fields.items()) + "\n}\n"
 
 
+def test_embeddings_are_listed(tmp_path):
+    write(tmp_path / "a", entry(tensor_name="x", tensor_path="x.tsv") + entry(tensor_path="sub/y.tsv"))
+    write(tmp_path / "b", "embeddings {")
+    write(tmp_path / "c")
+    log = tbframe.open(tmp_path)
+    assert {run: kinds["embeddings"] for run, kinds in log.index().items()} == {"a": ["x", "y.tsv"], "b": [], "c": []}
+    tags = log.tags()
+    assert tags[["run", "tag", "kind"]].to_numpy().tolist() == [
+        ["a", "loss", "scalars"],
+        ["a", "x", "embeddings"],
+        ["a", "y.tsv", "embeddings"],
+        ["b", "loss", "scalars"],
+        ["c", "loss", "scalars"],
+    ]
+    without = tbframe.tags(write(tmp_path / "without"))
+    assert tags.columns.equals(without.columns)
+    assert tags.dtypes.drop(["run", "tag", "kind"]).equals(without.dtypes.drop(["run", "tag", "kind"]))
+    assert "embeddings" in repr(log)
+    with pytest.warns(tbframe.UndecodableValueWarning, match=r"run 'b': projector_config.pbtxt could not be read"):
+        assert log.embeddings(data=False)["name"].tolist() == ["x", "y.tsv"]
+
+
 @pytest.mark.parametrize("log", ["torch", "tensorboardx"])
 def test_what_add_embedding_writes(log):
     frame = read(log_path(log))

@@ -178,6 +178,13 @@ def test_many_ridges_are_drawn_without_outlines(ax):
     assert 0.1 < ax.collections[0].get_linewidth()[0] <= 0.8
 
 
+@pytest.mark.parametrize("n", [51, 120, 400])
+def test_many_ridges_keep_a_height_that_shows(ax, n):
+    series(n).tb.ridgeline(ax=ax, max_steps=None)
+    tallest = max(ridge[0, 1] - ridge[:, 1].min() for ridge in ridges(ax))
+    assert tallest >= 0.05 * np.ptp(feet(ax))
+
+
 def test_bins(ax):
     ds = series()
     for bins, n in ((None, 30), (5, 5)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -695,6 +697,12 @@ def test_refresh_reads_what_is_new(tmp_path):
     assert log.histograms()["step"].values.tolist() == [0]
     write(tmp_path, rows(0, [0, 1, 1]), rows(1, [0, 1, 2], [1, 2, 3]))
     assert log.refresh().histograms()["buckets"].values.tolist() == [1, 2]
+
+
+def test_reading_does_not_import_dask():
+    pytest.importorskip("dask")
+    code = "import sys, tbframe; tbframe.histograms(tbframe.sample_logs()); print('dask' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 # What is refused and said ---------------------------------------------------------------------------------------------

@@ -323,7 +323,8 @@ def test_restarts_decide_which_values_count(tmp_path):
     start = timed(2, field(7, b"\x08\x01"))
     write(tmp_path / "s", started({}), *scalars("loss", 5, 6, 1, 9), start, *scalars("loss", 7, first=2))
     write(tmp_path / "other", *scalars("loss", 1, 2, 3), start)
-    frame = frame_of(tmp_path, metrics="min")
+    with pytest.warns(tbframe.RestartWarning, match="2 rows that a later start"):
+        frame = frame_of(tmp_path, metrics="min")
     assert frame["metrics.loss"].tolist() == [5.0]
     assert frame.attrs["tbframe"]["dropped"] == 2  # those of the session, not of the other run
     assert frame_of(tmp_path, metrics="min", restarts="keep")["metrics.loss"].tolist() == [1.0]

@@ -184,8 +184,8 @@ def test_the_profile_of_a_trace(tmp_path):
 
 
 def test_run_metadata_that_cannot_be_read(tmp_path):
-    bad = timed(3, field(8, field(1, b"bad") + field(2, b"\xff")))
-    write(tmp_path, bad, bad, event(metadata({"node_name": "a"}), 5, b"good"))
+    bad = [timed(step, field(8, field(1, b"bad") + field(2, b"\xff"))) for step in (3, 4)]
+    write(tmp_path, *bad, event(metadata({"node_name": "a"}), 5, b"good"))
     with pytest.warns(
         tbframe.UndecodableValueWarning,
         match=r"tag 'bad': 2 values could not be decoded, first at step 3: .*no RunMetadata",

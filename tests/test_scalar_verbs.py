@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import json
 import re
 
 import numpy as np
@@ -213,9 +214,31 @@ def test_an_empty_frame_keeps_its_columns_and_dtypes():
 def test_attrs_stay():
     frame = make_frame()
     frame.attrs["tbframe"] = {"purged": 3}
-    for verb in (smooth, downsample, last, elapsed, select):
+    for verb in (last, elapsed, select):
         assert verb(frame).attrs == {"tbframe": {"purged": 3}}
     assert extract(frame, r"^(?P<method>\w+)").attrs == {"tbframe": {"purged": 3}}
+
+
+def test_what_was_done_to_values_is_noted():
+    frame = make_frame()
+    frame.attrs["tbframe"] = {"purged": 3}
+    smoothed = smooth(downsample(frame, 20, "even"), half_life_steps=2)
+    made = [
+        {"verb": "downsample", "n": 20, "method": "even"},
+        {"verb": "smooth", "half_life": 2, "unit": "steps"},
+    ]
+    assert smoothed.attrs == {"tbframe": {"purged": 3, "made": made}}
+    assert frame.attrs == {"tbframe": {"purged": 3}}
+    mean = smooth(aggregate(smoothed, band="se"))
+    made += [
+        {"verb": "aggregate", "estimator": "mean", "band": "se", "level": 0.95},
+        {"verb": "smooth", "weight": 0.6},
+    ]
+    assert mean.attrs == {"tbframe": {"made": made}}
+    assert json.loads(json.dumps(mean.attrs)) == mean.attrs
+    for attrs in ({"tbframe": 5}, {"tbframe": {"made": "x"}}, {"tbframe": {"made": [1]}}):
+        frame.attrs = attrs
+        assert smooth(frame).attrs["tbframe"]["made"] == made[-1:]
 
 
 def test_ordered_categories_keep_their_order():
@@ -225,6 +248,13 @@ def test_ordered_categories_keep_their_order():
     assert list(result["run"].cat.categories) == RUNS[:0:-1]
     assert result["run"].cat.ordered
     assert wide(frame).index.get_level_values("run").unique().tolist() == RUNS[::-1]
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string"])
+def test_names_may_hold_a_nul(dtype):
+    frame = pd.DataFrame({"run": ["", "\0", "a\0b", "a", "a\0c"], "tag": "x", "value": range(5)}).astype({"run": dtype})
+    assert last(frame)["value"].tolist() == [0, 1, 2, 3, 4]
+    assert list(last(frame)["run"]) == ["", "\0", "a\0b", "a", "a\0c"]
 
 
 def test_names_that_are_no_categories_are_ordered_naturally():

@@ -218,6 +218,12 @@ def test_minmax_keeps_ends_and_extremes(values, size):
             assert {inner.min(), inner.max()} <= set(y[kept].tolist())
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_minmax_of_few_points_spreads_them_evenly(size):
+    for length in range(6):
+        assert series.minmax_rows(np.arange(float(length)), size).tolist() == series.even_indices(length, size).tolist()
+
+
 def test_first_largest_takes_the_first_of_equals():
     found = series.first_largest(np.array([1, 5, 5, 2, 2, 0]), np.array([0, 3, 5]), np.array([3, 2, 1]))
     assert found.tolist() == [1, 3, 5]

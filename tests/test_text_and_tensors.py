@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -131,7 +131,7 @@ def test_values_that_hold_no_texts(tmp_path):
     bad = [
         (texts(5, [b"a", b"b", b"c"], [2], "t"), "the tensor lists 3 strings: too many for shape [2] of 2"),
         (texts(5, [b"a"], [0], "t"), "the tensor lists 1 strings: too many for shape [0] of 0"),
-        (texts(5, [b"a"], [2**30, 2**30], "t"), "claims 1152921504606846976 strings of which 1 are there"),
+        (texts(5, [b"a"], [2**30, 2**30], "t"), "claims 1152921504606846975 strings that are not there"),
         (texts(5, [b"a"], [-1], "t"), "the shape of the tensor of strings is not fully known"),
         (tensor(5, np.float32(1), "t", "text"), "expected a tensor of strings, found float32 of shape []"),
         (Value(5, "t", {"tensor": {"dtype": 20}}, "text"), "expected a tensor of strings, found resource of shape []"),
@@ -341,10 +341,10 @@ def test_tensors_that_cannot_be_decoded(tmp_path):
         assert frame["value"][0].tolist() == [0.5, -2.0]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ml_dtypes") is not None, reason="ml_dtypes decodes them")
-def test_floats_of_8_bits_need_ml_dtypes(tmp_path):
+def test_floats_of_8_bits_need_ml_dtypes(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     log = write(tmp_path, raw(0, "t", dtype=24, tensor_shape=shape(2), float8_val=b"ab"))
-    with pytest.warns(UndecodableValueWarning, match="float8_e5m2 needs the package ml_dtypes"):
+    with pytest.warns(UndecodableValueWarning, match=r"float8_e5m2 needs the package ml_dtypes: .*tbframe\[dtypes\]"):
         assert len(read("tensors", log)) == 0
 
 

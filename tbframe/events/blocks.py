@@ -21,7 +21,7 @@ from tbframe.events.wire import Buffer, Ints
 
 __all__ = ["Block", "blocks"]
 
-_SIZE: Final = 1 << 20
+_SIZE: Final = 1 << 21
 _NEAR: Final = 1 << 16
 """Records this close to one another are read together."""
 _BEHIND: Final = 1 << 9

@@ -80,6 +80,10 @@ def length_checksums(length: Ints) -> npt.NDArray[np.uint32]:
     top = int(length.max(initial=0))
     for byte in range(1, (top.bit_length() + 7) // 8):
         crc ^= _TABLES[byte][(length >> 8 * byte) & 0xFF]
+    return _all_masked(crc)
+
+
+def _all_masked(crc: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     rotated: npt.NDArray[np.uint32] = (crc >> np.uint32(15)) | (crc << np.uint32(17))
     return rotated + np.uint32(_DELTA)
 
@@ -116,8 +120,8 @@ def wrong_records(buffer: Buffer, start: Ints, length: Ints) -> Bools:
 
 def _wrong_singly(buffer: Buffer, at: Ints, length: Ints) -> Bools:
     data, value = buffer.bytes, google_crc32c.value
-    found = [masked(value(data[a : a + n])) for a, n in zip(at.tolist(), length.tolist(), strict=True)]
-    differs: Bools = np.array(found, np.uint32) != buffer.u4[at + length]
+    found = [value(data[a : a + n]) for a, n in zip(at.tolist(), length.tolist(), strict=True)]
+    differs: Bools = _all_masked(np.array(found, np.uint32)) != buffer.u4[at + length]
     return differs
 
 

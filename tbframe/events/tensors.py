@@ -336,7 +336,7 @@ def _loaded(stored: Array, dtype: _DType) -> Array:
         extended = _extended(name)
         if extended is None:
             raise ValueError(
-                f"the tensor's dtype {name} needs the package ml_dtypes: install it (pip install ml_dtypes)"
+                f"the tensor's dtype {name} needs the package ml_dtypes: install it (pip install 'tbframe[dtypes]')"
             )
         return (stored & 0x0F if name in _BITS else stored).view(extended)
     return stored

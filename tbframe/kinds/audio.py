@@ -15,6 +15,7 @@ from tbframe.events.metadata import decode_text
 from tbframe.events.singly import Odd, Read, fields
 from tbframe.kinds import wav
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import decode_each, frame_of_parts, objects, position, reader_of
 from tbframe.kinds.string_tensors import find_strings
 
@@ -62,10 +63,10 @@ def frame(catalog: Catalog, selection: Selection, *, data: bool = True, mark: bo
     UndecodableValueWarning
         For each run and tag with values that hold no clips.
     """
-    what = catalog.table["what"][selection.rows]
+    what, filling = catalog.table["what"][selection.rows], Filling()
 
     def decode(place: int, read: Read, size: int) -> list[_Clip]:
-        return [_legacy(read, size, data)] if what[place] == values.AUDIO else _batch(read, size, data)
+        return [_legacy(read, size, data)] if what[place] == values.AUDIO else _batch(read, size, data, filling)
 
     found = decode_each("audio", catalog, selection, decode, whole=data)
     counts = [len(clips or ()) for clips in found]
@@ -132,13 +133,16 @@ def _rewritten(data: bytes) -> bytes:
         raise ValueError(f"the {len(data)} bytes are no Summary.Audio message: {error}") from error
 
 
-def _batch(read: Read, size: int, data: bool) -> list[_Clip]:
+def _batch(read: Read, size: int, data: bool, filling: Filling) -> list[_Clip]:
     """Take the clips out of a tensor: [k], or [k, 2] with a label behind each. A wrong k does not make clips."""
     strings = find_strings(read, size)
-    listed = strings.listed()
+    listed = strings.listed(filling)
     stride = math.prod(strings.shape[1:])
     if not stride:
         return []
-    labels = [decode_text(strings.read(*span)) for span in listed[1::stride]] if stride > 1 else []
-    labels += [""] * len(listed)
-    return [_clip(strings.read, *span, data, label) for span, label in zip(listed[::stride], labels, strict=False)]
+    nothing = [(0, 0)] * len(listed)
+    pairs = list(zip(listed[::stride], listed[1::stride] + nothing if stride > 1 else nothing, strict=False))
+    # One string may stand for many: its bytes are taken once.
+    labels = {span: decode_text(strings.read(*span)) for span in {label for _, label in pairs}}
+    found = {pair: _clip(strings.read, *pair[0], data, labels[pair[1]]) for pair in dict.fromkeys(pairs)}
+    return [found[pair] for pair in pairs]

@@ -18,13 +18,15 @@ from tbframe.kinds.catalog import Catalog
 from tbframe.kinds.frames import categories
 from tbframe.names import NameFilter, choose
 
-__all__ = ["frame"]
+__all__ = ["frame", "names_by_run"]
 
 _CONFIG: Final = "projector_config.pbtxt"
 _PLACES: Final = ("", "plugins/org_tensorflow_tensorboard_projector")
 """Where the configuration may lie below a run's directory. What it names lies beside it."""
 _MOST_CONFIG: Final = 1 << 24
 _MOST_ASSET: Final = 1 << 31
+_MOST_CELLS: Final = 1 << 20
+"""Of a table whose file has not even a byte for each, because its rows are shorter than its header."""
 _PATHS: Final = ("tensor_path", "metadata_path", "sprite_path", "bookmarks_path", "checkpoint_path")
 _DATA: Final = ("tensor", "metadata", "sprite")
 
@@ -85,24 +87,57 @@ def frame(catalog: Catalog, *, runs: NameFilter = None, tags: NameFilter = None,
     return result
 
 
+def names_by_run(catalog: Catalog) -> dict[str, list[str]]:
+    """List the embeddings that are configured.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        All rows; only the files' paths are used.
+
+    Returns
+    -------
+    dict
+        Run -> names, of the runs that have some. A configuration that cannot be read has none: `frame` says why.
+    """
+    found = {
+        run: [_name(embedding) for _, config in _configs(run, directory, say=False) for embedding in config.embeddings]
+        for run, directory in run_directories(catalog.files).items()
+    }
+    return {run: list(dict.fromkeys(names)) for run, names in found.items() if names}
+
+
 def _name(embedding: Any) -> str:  # noqa: ANN401 - a protobuf message
     return str(embedding.tensor_name) or posixpath.basename(embedding.tensor_path)
 
 
-def _configs(run: str, directory: RunDirectory) -> Iterator[tuple[str, Any]]:
+def _configs(run: str, directory: RunDirectory, *, say: bool = True) -> Iterator[tuple[str, Any]]:
     """Read the configurations of a run, each with the directory below the run's where it lies."""
-    from google.protobuf import text_format
-
     for below in _PLACES:
         try:
-            source = directory.find(_CONFIG, below)
-            if source is None:
-                continue
-            text = read_asset(source, _MOST_CONFIG).decode()
-            yield below, text_format.Parse(text, message_class("ProjectorConfig")(), allow_unknown_field=True)
-        except (OSError, ValueError, RecursionError, text_format.ParseError) as error:
-            problem = "nested too deeply" if isinstance(error, RecursionError) else error
-            warn(f"embeddings: run {run!r}: {_CONFIG} could not be read: {problem}", UndecodableValueWarning)
+            config = _config(directory, below)
+        except (OSError, ValueError) as error:
+            if say:
+                warn(f"embeddings: run {run!r}: {_CONFIG} could not be read: {error}", UndecodableValueWarning)
+            continue
+        if config is not None:
+            yield below, config
+
+
+def _config(directory: RunDirectory, below: str) -> Any:  # noqa: ANN401 - a protobuf message
+    """Read a configuration; None if there is none."""
+    source = directory.find(_CONFIG, below)
+    if source is None:
+        return None
+    text = read_asset(source, _MOST_CONFIG).decode()
+    from google.protobuf import text_format
+
+    try:
+        return text_format.Parse(text, message_class("ProjectorConfig")(), allow_unknown_field=True)
+    except text_format.ParseError as error:
+        raise ValueError(str(error)) from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _row(
@@ -181,6 +216,10 @@ def _metadata(content: bytes) -> pd.DataFrame:
     if not rows:
         raise ValueError("it is empty")
     header = rows.pop(0) if len(rows[0]) > 1 else ["label"]
+    if len(header) * len(rows) > max(_MOST_CELLS, len(content)):
+        raise ValueError(
+            f"a table of {len(rows):,} rows × {len(header):,} columns cannot stand in {len(content):,} bytes"
+        )
     widest = max((len(row) for row in rows), default=0)
     if widest > len(header):
         raise ValueError(f"a row has {widest} columns, the header {len(header)}")

@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from tbframe.events.tensors import dtype_name, to_array
+from tbframe.kinds.filling import Filling
 
 __all__ = ["edges_frame", "nodes_frame", "shape_of_message"]
 
 _OUTPUT: Final = re.compile(r"(.*?)(?::\w+)?:(\d+)", re.DOTALL)
 """A node's output: ``name:0``; between the nodes of a function ``name:argument:0``."""
 _CONTROL_SLOT: Final = -1
-_MOST_ELEMENTS: Final = 1 << 20
-"""A shape may claim any size: constants are decoded up to so many elements, or what they list."""
+_MANY_ELEMENTS: Final = 1 << 12
+"""Of a constant that claims more elements than this, and lists one, only that one is made."""
 
 
 def nodes_frame(graph: Any) -> pd.DataFrame:  # noqa: ANN401 - a protobuf message
@@ -36,7 +37,7 @@ def nodes_frame(graph: Any) -> pd.DataFrame:  # noqa: ANN401 - a protobuf messag
         ``depth`` (int64: how many scopes the node is in) and ``attributes`` (dict of str to bool, int, float, str,
         bytes, tuple for a shape, ndarray for a tensor, dict for a function, or a list of these).
     """
-    nodes = graph.node
+    nodes, attributes = graph.node, _Attributes()
     names = [node.name for node in nodes]
     return pd.DataFrame(
         {
@@ -45,7 +46,7 @@ def nodes_frame(graph: Any) -> pd.DataFrame:  # noqa: ANN401 - a protobuf messag
             "device": pd.Series([node.device for node in nodes], dtype=object),
             "scope": pd.Series([name.rpartition("/")[0] for name in names], dtype=object),
             "depth": np.array([name.count("/") for name in names], np.int64),
-            "attributes": pd.Series([_attributes(node.attr) for node in nodes], dtype=object),
+            "attributes": pd.Series([attributes.read(node.attr) for node in nodes], dtype=object),
         }
     )
 
@@ -93,18 +94,49 @@ def edges_frame(graph: Any, *, merged: bool = False) -> pd.DataFrame:  # noqa: A
     )
 
 
-def _attributes(attributes: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf map
-    return {name: _attribute(attributes[name]) for name in sorted(attributes)}  # a map has no order of its own
+class _Attributes:
+    """Reads the attributes of nodes, and counts what short constants are filled up with."""
+
+    def __init__(self) -> None:
+        self._filling = Filling()
+        self._read = {**_READ, "tensor": self._tensor, "func": self._function}
+
+    def read(self, attributes: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf map
+        """Turn a map of attributes into plain values."""
+        return {name: self._one(attributes[name]) for name in sorted(attributes)}  # a map has no order of its own
+
+    def _one(self, value: Any) -> Any:  # noqa: ANN401 - a protobuf message, and what it can hold
+        member = value.WhichOneof("value")
+        if member is None:
+            return None
+        held = getattr(value, member)
+        if member == "list":
+            return [self._read[field.name](item) for field, items in held.ListFields() for item in items]
+        return self._read[member](held)
+
+    def _function(self, function: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
+        return {"name": function.name, "attributes": self.read(function.attr)}
+
+    def _tensor(self, tensor: Any) -> Any:  # noqa: ANN401 - a protobuf message, and an array or what is known of it
+        """Decode a tensor; of a large one that is filled with one value no element is made but that."""
+        shape = shape_of_message(tensor.tensor_shape)
+        count = 0 if shape is None else math.prod(shape)
+        try:
+            one = _one_value(tensor) if count > max(_MANY_ELEMENTS, tensor.ByteSize()) else None
+            return self._filling.to_array(tensor) if one is None else np.broadcast_to(one, shape or ())
+        except ValueError as error:
+            return f"<{dtype_name(tensor.dtype)} {list(shape) if shape else 'tensor'}: {error}>"
 
 
-def _attribute(value: Any) -> Any:  # noqa: ANN401 - a protobuf message, and what it can hold
-    member = value.WhichOneof("value")
-    if member is None:
+def _one_value(tensor: Any) -> Any:  # noqa: ANN401 - a protobuf message, and an array
+    """Return the value that a tensor is filled with, or None if it lists several."""
+    value = type(tensor)()
+    value.CopyFrom(tensor)
+    value.tensor_shape.Clear()
+    try:
+        return to_array(value)
+    except ValueError:  # says the same of the whole tensor
         return None
-    held = getattr(value, member)
-    if member == "list":
-        return [_READ[field.name](item) for field, items in held.ListFields() for item in items]
-    return _READ[member](held)
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - a number or text
@@ -134,24 +166,6 @@ def shape_of_message(shape: Any) -> tuple[int, ...] | None:  # noqa: ANN401 - a 
     return None if shape.unknown_rank else tuple([dim.size for dim in shape.dim])
 
 
-def _tensor(tensor: Any) -> Any:  # noqa: ANN401 - a protobuf message, and an array or what is known of it
-    """Decode a tensor that is wholly there; of one that is filled with one value no element is made but that."""
-    shape = shape_of_message(tensor.tensor_shape)
-    try:
-        if shape is None or math.prod(shape) <= _MOST_ELEMENTS or tensor.tensor_content:
-            return to_array(tensor)
-        value = type(tensor)()
-        value.CopyFrom(tensor)
-        value.tensor_shape.Clear()
-        return np.broadcast_to(to_array(value), shape)
-    except ValueError as error:
-        return f"<{dtype_name(tensor.dtype)} {list(shape) if shape else 'tensor'}: {error}>"
-
-
-def _function(function: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
-    return {"name": function.name, "attributes": _attributes(function.attr)}
-
-
 _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "s": _text,
     "i": _same,
@@ -159,7 +173,5 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "b": _same,
     "type": dtype_name,
     "shape": shape_of_message,
-    "tensor": _tensor,
     "placeholder": _same,
-    "func": _function,
 }

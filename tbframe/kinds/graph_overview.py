@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections import Counter
 from typing import Any, Final
@@ -92,13 +93,14 @@ def strict_names(names: pd.Series) -> list[str]:
     >>> strict_names(pd.Series(["a/b", "a/b/c"]))
     ['a/b/(b)', 'a/b/c']
     """
-    scopes: set[str] = set()
-    for name in names:
-        scope = name.rpartition("/")[0]
-        while scope and scope not in scopes:
-            scopes.add(scope)
-            scope = scope.rpartition("/")[0]
-    return [f"{name}/({name.rpartition('/')[2]})" if name in scopes else name for name in names]
+    # No set of all scopes: a name of many parts has as many, each nearly as long as itself.
+    order = sorted(names)
+
+    def is_scope(name: str) -> bool:
+        at = bisect.bisect_left(order, f"{name}/")
+        return bool(name) and at < len(order) and order[at].startswith(f"{name}/")
+
+    return [f"{name}/({name.rpartition('/')[2]})" if is_scope(name) else name for name in names]
 
 
 def _distinct_inputs(edges: pd.DataFrame) -> pd.DataFrame:

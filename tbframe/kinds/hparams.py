@@ -16,6 +16,7 @@ from tbframe.kinds.frames import categories
 from tbframe.kinds.hparams_yaml import read_yaml
 from tbframe.kinds.param_columns import Value, param_column, value_of
 from tbframe.kinds.session_metrics import How, metric_columns, owners
+from tbframe.kinds.stacking import refuse_padding
 from tbframe.kinds.undecodable import Undecodable
 from tbframe.names import NameFilter, choose, natural_order
 from tbframe.restarts import Policy
@@ -97,7 +98,7 @@ def frame(
     UnknownNameError
         If a run or tag does not exist.
     ValueError
-        If `metrics` is none of the above.
+        If `metrics` is none of the above, or sessions differ so much that the table would be very large and mostly empty.
 
     Warns
     -----
@@ -205,7 +206,11 @@ def _session_columns(sessions: list[_Session], fold: bool) -> dict[str, Any]:
         values = [getattr(session, name) for session in sessions]
         if any(values):
             columns[name] = text(values)
-    for name in natural_order({name for session in sessions for name in session.params}):
+    params = natural_order({name for session in sessions for name in session.params})
+    shape = len(params), len(sessions)
+    filled = sum(len(session.params) for session in sessions) / max(math.prod(shape), 1)
+    refuse_padding("hparams", {"hyperparameter": shape[0], "session": shape[1]}, shape, filled)
+    for name in params:
         columns[f"params.{name}"] = param_column([session.params.get(name) for session in sessions])
     return columns
 

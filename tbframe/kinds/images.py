@@ -10,6 +10,7 @@ from tbframe.events import values
 from tbframe.events.messages import message_class
 from tbframe.events.singly import Odd, Read, fields
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.image_headers import ImageHeader, read_header
 from tbframe.kinds.parts import decode_each, frame_of_parts, objects, position, reader_of
 from tbframe.kinds.string_tensors import find_strings
@@ -53,11 +54,13 @@ def frame(catalog: Catalog, selection: Selection, *, data: bool = True, mark: bo
     UndecodableValueWarning
         For each run and tag with values that hold no list of images.
     """
-    what = catalog.table["what"][selection.rows]
+    what, filling = catalog.table["what"][selection.rows], Filling()
 
     def decode(place: int, read: Read, size: int) -> list[_Image]:
-        read, spans = _legacy(read, size) if what[place] == values.IMAGE else _batch(read, size)
-        return [_image(read, at, length, data) for at, length in spans]
+        read, spans = _legacy(read, size) if what[place] == values.IMAGE else _batch(read, size, filling)
+        # One string may stand for many: the bytes are taken once.
+        found = {span: _image(read, *span, data) for span in dict.fromkeys(spans)}
+        return [found[span] for span in spans]
 
     found = decode_each("images", catalog, selection, decode, whole=data)
     counts = [len(images or ()) for images in found]
@@ -100,10 +103,10 @@ def _through_protobuf(data: bytes) -> bytes:
         raise ValueError(f"the {len(data)} bytes are no Summary.Image message: {error}") from error
 
 
-def _batch(read: Read, size: int) -> tuple[Read, list[tuple[int, int]]]:
+def _batch(read: Read, size: int, filling: Filling) -> tuple[Read, list[tuple[int, int]]]:
     """Find the images in a tensor: the list as it is, since a wrong shape does not make images."""
     strings = find_strings(read, size)
-    listed = strings.listed()
+    listed = strings.listed(filling)
     if len(strings.shape) != 1 or len(listed) < _BEFORE_IMAGES:
         raise ValueError(
             f"expected a list of width, height and images, found {len(listed)} strings of shape {list(strings.shape)}"

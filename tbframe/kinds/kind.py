@@ -35,6 +35,7 @@ KINDS: Final = (
     Kind("graph", (values.GRAPH, values.META_GRAPH), ("graph_run_metadata_graph", "graph_keras_model")),
     Kind("node_stats", (values.RUN_METADATA,), ("graph_run_metadata",)),
     Kind("custom_scalars", (), ("custom_scalars",)),
+    Kind("embeddings"),  # of which no event tells: they lie beside the event files
 )
 NAMES: Final = tuple(kind.name for kind in KINDS)
 NO_KIND: Final = 255

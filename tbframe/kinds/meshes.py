@@ -12,9 +12,9 @@ import xarray as xr
 
 from tbframe.events.messages import message_class
 from tbframe.events.singly import Read
-from tbframe.events.tensors import to_array
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.datasets import plain_dataset
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import decode_each
 from tbframe.kinds.stacking import Grid, SeriesRows, make_grid, refuse_padding, series_rows, time_coords
 from tbframe.names import NameFilter
@@ -85,10 +85,10 @@ def dataset(
     RestartWarning
         If a step repeats in a series that is joined with others.
     """
-    contents = _contents(catalog, selection)
+    contents, filling = _contents(catalog, selection), Filling()
 
     def decode(place: int, read: Read, size: int) -> Array:
-        return _part(contents[place], read(0, size))
+        return _part(contents[place], filling.to_array(read(0, size)))
 
     found = decode_each("meshes", catalog, selection, decode)
     good = np.array([part is not None for part in found], bool)
@@ -133,10 +133,10 @@ def _content(data: bytes) -> _Content | None:
     return _Content(message.content_type, message.json_config) if message.content_type in _PARTS else None
 
 
-def _part(content: _Content | None, tensor: bytes) -> Array:
+def _part(content: _Content | None, array: Array) -> Array:
     if content is None:
         raise ValueError("its metadata do not say whether it is vertices, faces or colours of a mesh")
-    array, part = to_array(tensor), _PARTS[content.part]
+    part = _PARTS[content.part]
     if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "fiub":
         raise ValueError(
             f"expected {part.name} as numbers of shape [batch, n, 3], found {array.dtype} of shape {list(array.shape)}"

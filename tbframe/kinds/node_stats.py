@@ -18,6 +18,7 @@ from tbframe.kinds.frames import common_columns, count_repeats
 from tbframe.kinds.graph_nodes import shape_of_message
 from tbframe.kinds.graphs import parsed, string_of
 from tbframe.kinds.parts import name_of
+from tbframe.kinds.stacking import refuse_padding
 from tbframe.kinds.undecodable import Undecodable
 from tbframe.names import natural_order
 
@@ -54,6 +55,11 @@ def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.D
         ``bytes.<allocator>``, ``peak_bytes.<allocator>``, ``live_bytes.<allocator>`` (int64, 0 where a node used none);
         ``output_bytes``, ``temp_bytes``, ``persistent_bytes`` (int64); ``output_shapes`` (list of tuples of int, None for
         an unknown rank), ``output_dtypes`` (list of str); with `mark` also ``session`` (int64) and ``superseded`` (bool).
+
+    Raises
+    ------
+    ValueError
+        If there are so many allocators that the frame would be very large and mostly zeros.
 
     Warns
     -----
@@ -183,6 +189,14 @@ def _memory_columns(stats: list[Any]) -> dict[str, Ints]:
     used = [(row, memory) for row, stat in enumerate(stats) for memory in stat.memory]
     row = np.array([row for row, _ in used], np.int64)
     names = natural_order({memory.allocator_name for _, memory in used})
+    shape = len(_MEMORY), len(names), len(stats)
+    refuse_padding(
+        "node_stats",
+        {"column": shape[0], "allocator": shape[1], "execution": shape[2]},
+        shape,
+        len(used) / max(len(names) * len(stats), 1),
+        ", or take LogDir.run_metadata()",
+    )
     place = {name: i for i, name in enumerate(names)}
     allocator = np.array([place[memory.allocator_name] for _, memory in used], np.int64)
     total = np.array([memory.total_bytes for _, memory in used], np.int64)

@@ -10,7 +10,9 @@ import pandas as pd
 
 from tbframe.events.tensors import dtype_name
 from tbframe.kinds.catalog import Catalog, stable_order
+from tbframe.kinds.embeddings import names_by_run
 from tbframe.kinds.kind import NAMES, NO_KIND
+from tbframe.names import natural_order
 
 __all__ = ["index", "runs_frame", "tags_frame"]
 
@@ -97,7 +99,7 @@ def tags_frame(catalog: Catalog) -> pd.DataFrame:
     metadata = [catalog.metadata_of(*pair) for pair in zip(run.tolist(), tag.tolist(), strict=True)]
     kinds = [NAMES[k] for k in kind.tolist()]
     sums = np.add.reduceat(extent, first, dtype=np.int64) if len(first) else np.zeros(0, np.int64)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "run": _categorical(catalog.runs, run),
             "tag": _categorical(catalog.tags, tag),
@@ -112,6 +114,21 @@ def tags_frame(catalog: Catalog) -> pd.DataFrame:
             "description": np.array([m.description for m in metadata], dtype=object),
         }
     )
+    beside = names_by_run(catalog)
+    return _with_embeddings(frame, beside, catalog.runs) if beside else frame
+
+
+def _with_embeddings(tags: pd.DataFrame, beside: dict[str, list[str]], runs: list[str]) -> pd.DataFrame:
+    """Add the rows of embeddings, which have no steps, to the table of tags."""
+    pairs = [(run, name) for run, names in beside.items() for name in names]
+    added = pd.DataFrame(pairs, columns=["run", "tag"]).assign(
+        kind="embeddings", plugin="projector", dtype="", count=1, first_step=0, last_step=0, bytes=0,
+        display_name="", description="",
+    )  # fmt: skip
+    whole = pd.concat([tags.astype(dict.fromkeys(("run", "tag", "kind"), object)), added], ignore_index=True)
+    for name, order in (("run", runs), ("tag", natural_order(set(whole["tag"]))), ("kind", NAMES)):
+        whole[name] = pd.Categorical(whole[name], categories=pd.Index(order)).remove_unused_categories()
+    return whole.sort_values(["run", "tag", "kind"], kind="stable", ignore_index=True)
 
 
 def _categorical(names: list[str], codes: np.ndarray) -> Any:  # noqa: ANN401 - a Categorical, whose type has changed
@@ -149,6 +166,8 @@ def index(catalog: Catalog) -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {
         run: {**{name: [] for name in NAMES if name != "graph"}, "graph": False} for run in catalog.runs
     }
+    for run_name, names in names_by_run(catalog).items():
+        result[run_name]["embeddings"] += names
     _, key = _series_key(catalog, catalog.tag)
     for series in np.unique(key).tolist():
         pair, kind = divmod(series, len(NAMES))

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import xarray as xr
 
 from tbframe.events.singly import Read
-from tbframe.events.tensors import to_array
+from tbframe.events.tensors import Array
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.datasets import plain_dataset
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import decode_each
 from tbframe.kinds.stacking import make_grid, series_rows, time_coords
 from tbframe.names import NameFilter
@@ -64,9 +65,10 @@ def dataset(
     RestartWarning
         If a step repeats in a series that is joined with others.
     """
+    filling = Filling()
 
     def decode(_: int, read: Read, size: int) -> Floats:
-        return _curve(read(0, size))
+        return _curve(filling.to_array(read(0, size)))
 
     found = decode_each("pr_curves", catalog, selection, decode)
     good = np.array([curve is not None for curve in found], bool)
@@ -81,8 +83,7 @@ def dataset(
     return plain_dataset(variables, coords, attrs, _MEANING)
 
 
-def _curve(tensor: bytes) -> Floats:
-    array = to_array(tensor)
+def _curve(array: Array) -> Floats:
     if array.ndim != 2 or len(array) != len(_ROWS) or array.dtype.kind not in "fiub":
         raise ValueError(
             f"expected 6 rows of numbers (tp, fp, tn, fn, precision, recall), found {array.dtype} of shape "
@@ -109,11 +110,8 @@ def _joined_thresholds(lengths: Iterable[int]) -> tuple[Floats, list[npt.NDArray
     TensorBoard's rule: n thresholds are ``linspace(0, 1, n)``. What linspace rounds differently for different n is the same
     threshold if the quotients i / (n - 1) are equal.
     """
-    value_of: dict[float, float] = {}
     quotients = [np.arange(n) / max(n - 1, 1) for n in lengths]
-    for quotient in quotients:
-        for key, value in zip(quotient.tolist(), np.linspace(0.0, 1.0, len(quotient)).tolist(), strict=True):
-            value_of.setdefault(key, value)
-    joined = np.array(sorted(value_of), np.float64)
-    thresholds = np.array([value_of[key] for key in joined.tolist()], np.float64)
+    values = [np.linspace(0.0, 1.0, len(quotient)) for quotient in quotients]
+    joined, first = np.unique(np.concatenate([*quotients, np.zeros(0)]), return_index=True)
+    thresholds = np.concatenate([*values, np.zeros(0)])[first]
     return thresholds, [np.searchsorted(joined, quotient) for quotient in quotients]

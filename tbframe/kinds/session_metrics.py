@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.stacking import refuse_padding
 from tbframe.names import NameFilter, natural_key
 from tbframe.restarts import Policy
 
@@ -118,7 +119,8 @@ def metric_columns(
     UnknownNameError
         If a tag does not exist.
     ValueError
-        If `how` is none of the above.
+        If `how` is none of the above, or there are so many metrics that differ from session to session that the table
+        would be very large and mostly padding.
     """
     if how not in get_args(How):
         raise ValueError(f"metrics={how!r}: expected one of {', '.join(map(repr, get_args(How)))}")
@@ -129,6 +131,10 @@ def metric_columns(
     groups = sorted({owner.group for owner in owned})
     pair, row, series = _cells(selection, owned, groups)
     some, column = np.unique(pair, return_inverse=True)
+    refuse_padding(
+        "hparams", {"metric": len(some), "session": sessions}, (len(some), sessions),
+        len(row) / max(len(some) * sessions, 1),
+    )  # fmt: skip
     matrix = np.full((len(some), sessions), np.nan)
     matrix[column, row] = value[series]  # in their order: the last one stays
     tag_count = len(selection.tags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -13,6 +14,8 @@ from tbframe.kinds.overview import runs_frame, tags_frame
 __all__ = ["as_html", "as_text", "size_text"]
 
 _MOST_RUNS = 12
+_LINE = 120  # letters
+_CELL = 60
 
 
 def size_text(size: float) -> str:
@@ -49,7 +52,21 @@ def _by_kind(catalog: Catalog) -> pd.DataFrame:
     tags = tags_frame(catalog)
     kinds = tags.groupby(tags["kind"].astype(str), sort=False)
     table = kinds.agg(runs=("run", "nunique"), tags=("tag", "nunique"), values=("count", "sum"), bytes=("bytes", "sum"))
+    table["names"] = pd.Series({kind: list(dict.fromkeys(some)) for kind, some in kinds["tag"]}, dtype=object)
     return table.loc[[name for name in NAMES if name in table.index]]
+
+
+def _first_of(names: Iterable[str], room: int) -> str:
+    """List as many names as there is room for, and the first in any case."""
+    shown: list[str] = []
+    used = len(", …")
+    for name in names:
+        readable = name if name and name.isprintable() else repr(name)
+        used += len(readable) + len(", ")
+        if shown and used > room:
+            return ", ".join([*shown, "…"])
+        shown.append(readable if len(readable) <= room else readable[: room - 1] + "…")
+    return ", ".join(shown)
 
 
 def _headline(catalog: Catalog, name: str) -> str:
@@ -75,14 +92,17 @@ def as_text(catalog: Catalog, name: str) -> str:
     Returns
     -------
     str
-        A headline, and a line for each kind.
+        A headline, and a line for each kind with the first of its tags.
     """
     lines = [f"<tbframe.LogDir {_headline(catalog, name)}>"]
     table = _by_kind(catalog)
     width = max(map(len, table.index), default=0)
     for kind, row in table.iterrows():
-        counts = f"{_counted(row['tags'], 'tag'):>10}  {_counted(row['values'], 'value'):>14}  {size_text(row['bytes']):>8}"
-        lines.append(f"  {kind!s:<{width}}{counts}  in {_counted(int(row['runs']), 'run')}")
+        counts = (
+            f"{_counted(row['tags'], 'tag'):>10}  {_counted(row['values'], 'value'):>14}  {size_text(row['bytes']):>8}"
+        )
+        line = f"  {kind!s:<{width}}{counts}  in {_counted(int(row['runs']), 'run')}: "
+        lines.append(line + _first_of(row["names"], _LINE - len(line)))
     return "\n".join(lines)
 
 
@@ -103,13 +123,16 @@ def as_html(catalog: Catalog, name: str) -> str:
     """
     kinds = _by_kind(catalog)
     kinds["bytes"] = [size_text(size) for size in kinds["bytes"]]
+    kinds["names"] = [_first_of(names, _CELL) for names in kinds["names"]]
     runs = runs_frame(catalog)[["run", "files", "events", "bytes", "truncated", "damaged"]]
     runs["bytes"] = [size_text(size) for size in runs["bytes"]]
     hidden = len(runs) - _MOST_RUNS
     more = f"<p>… and {hidden:,} more: see <code>.runs()</code></p>" if hidden > 0 else ""
+    with pd.option_context("display.max_colwidth", None):
+        tables = [table.to_html(index=False, border=0) for table in (kinds.reset_index(), runs.head(_MOST_RUNS))]
     return (
         f"<div><p><b>tbframe.LogDir</b> {html.escape(_headline(catalog, name))}</p>"
-        f"{kinds.reset_index().to_html(index=False, border=0)}"
+        f"{tables[0]}"
         f"<details><summary>{len(runs):,} runs</summary>"
-        f"{runs.head(_MOST_RUNS).to_html(index=False, border=0)}{more}</details></div>"
+        f"{tables[1]}{more}</details></div>"
     )

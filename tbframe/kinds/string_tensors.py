@@ -11,15 +11,13 @@ from typing import Final, NamedTuple
 from tbframe.events.messages import message_class
 from tbframe.events.singly import Odd, Read, fields
 from tbframe.events.tensors import dtype_name, shape_of
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import reader_of
 
 __all__ = ["Strings", "find_strings"]
 
 _STRING: Final = 7
 _DTYPE, _SHAPE, _CONTENT, _STRING_VAL = 0x08, 0x12, 0x22, 0x42
-
-_MOST_FILLED: Final = 1 << 16
-"""One string may stand for as many as the shape says. More than so many are not believed."""
 
 
 class Strings(NamedTuple):
@@ -39,8 +37,13 @@ class Strings(NamedTuple):
     spans: list[tuple[int, int]]
     read: Read
 
-    def listed(self) -> list[tuple[int, int]]:
+    def listed(self, filling: Filling) -> list[tuple[int, int]]:
         """Return the strings as they are there, whatever the shape says; but one alone stands for as many as it says.
+
+        Parameters
+        ----------
+        filling : Filling
+            Counts those that are not there.
 
         Returns
         -------
@@ -52,10 +55,15 @@ class Strings(NamedTuple):
         ValueError
             If one string stands for too many.
         """
-        return self._filled() if len(self.spans) == 1 else self.spans
+        return self._filled(filling) if len(self.spans) == 1 else self.spans
 
-    def by_shape(self) -> list[tuple[int, int]]:
+    def by_shape(self, filling: Filling) -> list[tuple[int, int]]:
         """Return as many strings as the shape says: where too few are there, the last stands for the rest.
+
+        Parameters
+        ----------
+        filling : Filling
+            Counts those that are not there.
 
         Returns
         -------
@@ -72,17 +80,13 @@ class Strings(NamedTuple):
             raise ValueError(
                 f"the tensor lists {len(self.spans)} strings: too many for shape {list(self.shape)} of {count}"
             )
-        return self._filled()
+        return self._filled(filling)
 
-    def _filled(self) -> list[tuple[int, int]]:
+    def _filled(self, filling: Filling) -> list[tuple[int, int]]:
         missing = math.prod(self.shape) - len(self.spans)
-        if missing > _MOST_FILLED:
-            raise ValueError(
-                f"the tensor's shape {list(self.shape)} claims {missing + len(self.spans)} strings of which "
-                f"{len(self.spans)} are there: not more than {_MOST_FILLED} are filled in"
-            )
         if missing < 0:
             return self.spans[:missing]
+        filling.take_strings(missing, self.shape)
         return self.spans + [self.spans[-1] if self.spans else (0, 0)] * missing
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from tbframe.events.singly import Read
-from tbframe.events.tensors import Array, dtype_name, to_array
+from tbframe.events.tensors import Array, dtype_name
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import decode_each, frame_of_parts, objects
 
 __all__ = ["frame"]
@@ -40,9 +41,10 @@ def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.D
     UndecodableValueWarning
         For each run and tag with tensors of a type without values, or that do not fit their shape.
     """
+    filling = Filling()
 
     def decode(_: int, read: Read, size: int) -> Array:
-        return to_array(read(0, size))
+        return filling.to_array(read(0, size))
 
     found = decode_each("tensors", catalog, selection, decode)
     good = np.array([array is not None for array in found], bool)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pandas as pd
 
 from tbframe.events.metadata import decode_text
 from tbframe.events.singly import Read
 from tbframe.kinds.catalog import Catalog, Selection
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.parts import decode_each, frame_of_parts, objects
 from tbframe.kinds.string_tensors import find_strings
 
 __all__ = ["frame"]
+
+_MOST_DIMENSIONS = 32  # as NumPy has always had
 
 
 def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.DataFrame:
@@ -44,22 +45,23 @@ def frame(catalog: Catalog, selection: Selection, *, mark: bool = False) -> pd.D
         For each run and tag with values that hold no text array.
     """
     shapes: list[tuple[int, ...]] = [()] * len(selection.rows)
+    filling = Filling()
 
     def decode(place: int, read: Read, size: int) -> list[str]:
         strings = find_strings(read, size)
         shapes[place] = strings.shape
-        return [decode_text(strings.read(*span)) for span in strings.by_shape()]
+        spans = strings.by_shape(filling)
+        if len(strings.shape) > _MOST_DIMENSIONS:
+            raise ValueError(f"the text array has {len(strings.shape)} dimensions, more than {_MOST_DIMENSIONS}")
+        found = {span: decode_text(strings.read(*span)) for span in dict.fromkeys(spans)}  # one may stand for many
+        return [found[span] for span in spans]
 
     found = decode_each("text", catalog, selection, decode)
     counts = [len(texts or ()) for texts in found]
     pairs = [(shape, texts) for shape, texts in zip(shapes, found, strict=True) if texts]
+    places = {shape: list(np.ndindex(shape)) for shape in {shape for shape, _ in pairs}}
     columns = {
-        "index": objects([index for shape, _ in pairs for index in _places(shape)]),
+        "index": objects([index for shape, _ in pairs for index in places[shape]]),
         "value": objects([text for _, texts in pairs for text in texts]),
     }
     return frame_of_parts("text", catalog, selection, counts, columns, mark=mark)
-
-
-@functools.lru_cache(maxsize=256)
-def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    return list(np.ndindex(shape))

@@ -9,6 +9,7 @@ import pandas as pd
 
 from tbframe.plotting.curve_colors import Groups
 from tbframe.plotting.curve_data import CurveData
+from tbframe.verbs.notes import Note, notes
 
 __all__ = ["EMPTY_NAME", "caption"]
 
@@ -25,6 +26,13 @@ _BANDS: Final = {
     "quantile": "the middle {level:.3g} % of the values",
 }
 
+_SAMPLES: Final = {
+    "reservoir": ", a uniform sample",
+    "even": ", evenly spread",
+    "lttb": ", those of the largest triangles",
+    "minmax": ", the extremes of short stretches",
+}
+
 
 def caption(frame: pd.DataFrame, data: CurveData, groups: Groups, *, x: str, smooth: float, log: str) -> str:
     """Say what was drawn.
@@ -32,7 +40,7 @@ def caption(frame: pd.DataFrame, data: CurveData, groups: Groups, *, x: str, smo
     Parameters
     ----------
     frame : DataFrame
-        What was drawn; ``attrs`` that `aggregate` left say how values and bands were made.
+        What was drawn; what verbs noted in its attrs says how values and bands were made.
     data : CurveData
         Its curves.
     groups : Groups
@@ -50,9 +58,10 @@ def caption(frame: pd.DataFrame, data: CurveData, groups: Groups, *, x: str, smo
         Some sentences.
     """
     runs = list(dict.fromkeys(curve.run for panel in data.panels.values() for curve in panel))
-    summary = _about_aggregates(frame)
+    summary = _about_verbs(frame)
+    groups_of_runs = {"low", "high"} <= set(frame.columns) or any(n["verb"] == "aggregate" for n in notes(frame))
     names = f" ({_listed(runs)})" if len(runs) <= _MOST_NAMES else ""
-    what = _count(len(runs), "group") + " of runs" if summary else _count(len(runs), "run")
+    what = _count(len(runs), "group") + " of runs" if groups_of_runs else _count(len(runs), "run")
     sentences = [f"{_listed(list(data.panels))} against {_PLACES.get(x, x)} for {what}{names}."]
     if groups.title:
         sentences.append(f"Colours stand for {groups.title} ({_listed(groups.names)}).")
@@ -71,23 +80,46 @@ def caption(frame: pd.DataFrame, data: CurveData, groups: Groups, *, x: str, smo
     return " ".join(sentences + _about_values(data, log))
 
 
-def _about_aggregates(frame: pd.DataFrame) -> list[str]:
-    """Say what values and bands of an aggregated frame are."""
-    attrs = frame.attrs.get("tbframe")
-    made = attrs.get("aggregate") if isinstance(attrs, dict) else None
+def _about_verbs(frame: pd.DataFrame) -> list[str]:
+    """Say what was done to the values of a frame before they were drawn, in order."""
     has_band = {"low", "high"} <= set(frame.columns)
-    if not has_band and not made:
-        return []
-    made = made if isinstance(made, dict) else {}
+    told = notes(frame)
+    sentences = []
+    averaged = False
+    for note in told:
+        if note["verb"] == "aggregate":
+            averaged = True
+            sentences.append(_about_average(frame, note, has_band))
+        elif note["verb"] == "smooth" and note.get("weight") != 0:
+            what = "Lines" if averaged else "Values"
+            sentences.append(
+                f"{what} were smoothed with {_average(note)}{', bands were not' * (averaged and has_band)}."
+            )
+        elif note["verb"] == "downsample":
+            kept = _SAMPLES.get(str(note.get("method")), "")
+            sentences.append(f"At most {note.get('n'):,} values of each run and tag were kept{kept}.")
+    if has_band and not averaged:
+        sentences.append(_about_average(frame, {}, has_band))
+    return sentences
+
+
+def _average(note: Note) -> str:
+    if "weight" in note:
+        return f"TensorBoard's debiased moving average (weight {note['weight']:g})"
+    return f"a moving average whose weights halve every {note.get('half_life'):g} {note.get('unit')}"
+
+
+def _about_average(frame: pd.DataFrame, note: Note, has_band: bool) -> str:
+    """Say what values and bands of an aggregated frame are."""
     counts = frame["n"].dropna() if "n" in frame.columns else frame["value"].iloc[:0]
     over = ""
     if len(counts):
         least, most = int(counts.min()), int(counts.max())
         over = f" over {_count(most, 'run')}" if least == most else f" over {least} to {most} runs"
-    estimate = _ESTIMATORS.get(str(made.get("estimator")), "estimate")
-    level = 100 * float(made.get("level", 0.95))
-    band = _BANDS.get(str(made.get("band")), "the columns low and high").format(level=level)
-    return [f"Lines show the {estimate}{over}, bands {band}." if has_band else f"Lines show the {estimate}{over}."]
+    estimate = _ESTIMATORS.get(str(note.get("estimator")), "estimate")
+    level = note.get("level")
+    band = _BANDS.get(str(note.get("band")), "the columns low and high").format(level=100 * float(level or 0.95))
+    return f"Lines show the {estimate}{over}, bands {band}." if has_band else f"Lines show the {estimate}{over}."
 
 
 def _about_values(data: CurveData, log: str) -> list[str]:

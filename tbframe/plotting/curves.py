@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import EngFormatter, LogFormatterMathtext, MaxNLocator
 
 from tbframe.plotting.curve_caption import EMPTY_NAME, caption
 from tbframe.plotting.curve_colors import Groups, group_series
@@ -25,6 +25,7 @@ from tbframe.verbs.frames import by_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 __all__ = ["CurvesFigure", "curves"]
 
@@ -41,8 +42,12 @@ _POINTS_PER_INCH: Final = 200
 _MOST_POINTS: Final = 60_000
 """So many points of all curves in a panel can be told apart; each curve keeps `_FEWEST_POINTS`."""
 _FEWEST_POINTS: Final = 200
-_TICK_ROOM: Final = 0.36
-"""Inches of an axis that a tick and its label take at least."""
+_PLAIN: Final = (1e-3, 1e4)
+"""Between them numbers on logarithmic axes are written in full."""
+_DECADES: Final = (1.5, 0.4)
+"""On logarithmic axes of fewer powers of ten, some and all numbers between the powers are written, too."""
+_TICK_ROOM: Final = (0.36, 0.22)
+"""Inches of the x axis, and of the y axis, that a tick and its label take at least."""
 _FONTS: Final[dict[Any, Any]] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 """TrueType in PDF and text in SVG: letters that journals accept and readers can search."""
 _LOOK: Final[dict[Any, Any]] = {
@@ -238,10 +243,13 @@ def _finish(ax: Axes, tag: str, data: CurveData, log: str) -> None:
     """Set scales, limits and the title of a panel."""
     if "x" in log:
         ax.set_xscale("log")
+        _label_powers(ax.xaxis)
     if "y" in log:
         ax.set_yscale("log")
+        _label_powers(ax.yaxis)
     else:
-        ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        most = int(np.clip(inches(ax)[1] / _TICK_ROOM[1], 3, 6))
+        ax.yaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
     if tag in data.limits:
         low, high = data.limits[tag]
         if "y" in log:
@@ -254,6 +262,20 @@ def _finish(ax: Axes, tag: str, data: CurveData, log: str) -> None:
     name_axis(ax, tag or EMPTY_NAME, "title")
 
 
+class _PowerLabels(LogFormatterMathtext):
+    """Numbers in full on an axis of a few powers of ten; matplotlib writes 0.2 as a product."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        text = str(super().__call__(x, pos))
+        low, high = sorted(self.axis.get_view_interval())  # type: ignore[union-attr]
+        return f"{x:g}" if text and low >= _PLAIN[0] and high <= _PLAIN[1] else text
+
+
+def _label_powers(axis: Axis) -> None:
+    for set_formatter in (axis.set_major_formatter, axis.set_minor_formatter):
+        set_formatter(_PowerLabels(minor_thresholds=_DECADES))
+
+
 def _tick_x(ax: Axes, data: CurveData, log: str) -> None:
     """Set few enough ticks for a narrow panel."""
     if data.dates:
@@ -263,7 +285,7 @@ def _tick_x(ax: Axes, data: CurveData, log: str) -> None:
         ax.xaxis.set_major_formatter(formatter)
     elif "x" not in log:
         whole = data.x_label == "step"
-        most = int(np.clip(inches(ax)[0] / _TICK_ROOM, 2, 5))
+        most = int(np.clip(inches(ax)[0] / _TICK_ROOM[0], 2, 5))
         ax.xaxis.set_major_locator(MaxNLocator(most, integer=whole, min_n_ticks=1, steps=[1, 2, 2.5, 5, 10]))
         if whole:
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))

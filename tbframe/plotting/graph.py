@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_overview"]
 
 _MOST_BOXES: Final = 300
+_MOST_POINTS: Final = 30_000  # that edges lead through
 _MOST_INCHES: Final = 30.0
 _POINTS: Final = 8.0
 _LINE: Final = 1.3 * _POINTS / 72  # all lengths are in inches
@@ -79,7 +80,7 @@ def draw_overview(nodes: pd.DataFrame, edges: pd.DataFrame, *, ax: Axes | None =
     Raises
     ------
     ValueError
-        If there are more than 300 boxes.
+        If there are more than 300 boxes, or too many edges that lead past others.
     """
     if len(nodes) > _MOST_BOXES:
         raise ValueError(
@@ -134,6 +135,11 @@ def _layers(names: list[str], pairs: list[tuple[str, str]]) -> tuple[list[list[H
     for name in names:
         if name in layer:
             columns[layer[name]][name] = None
+    length = sum(abs(layer[source] - layer[target]) for source, target in pairs)
+    if length > _MOST_POINTS:
+        raise ValueError(
+            f"plot(): {len(pairs):,} edges between {len(names):,} boxes cannot be told apart. Take a smaller depth"
+        )
     for source, target in pairs:
         back = rank[source] > rank[target]
         first, last = (target, source) if back else (source, target)

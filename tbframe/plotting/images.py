@@ -189,19 +189,25 @@ def _make_grid(images: list[Pixels | None], blocks: list[_Block], title: str) ->
     if title:
         figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     axes: dict[int, Axes] = {}
-    parts = figure.subfigures(len(blocks), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for part, block in zip(parts, blocks, strict=True):
-        if block.heading:
-            heading = part.suptitle("", fontsize="medium", x=0.01, ha="left", parse_math=False, usetex=False)
-            heading.set_text(_shorten(block.heading, _room(heading, size[0])))
-        grid = part.subplots(-(-len(block.rows) // block.columns), columns, squeeze=False)
-        cells = grid[:, : block.columns].ravel()
-        for unused in (*grid[:, block.columns :].ravel(), *cells[len(block.rows) :]):
-            unused.remove()
-        for row, label, ax in zip(block.rows, block.labels, cells, strict=False):
-            _write(ax, label, cell)
-            axes[row] = ax
+    # No subfigures: what the caller gets must have the figure that can be saved as its figure.
+    parts = figure.add_gridspec(len(blocks), 1, height_ratios=heights)
+    for place, (block, height) in enumerate(zip(blocks, heights, strict=True)):
+        above, rows = bool(block.heading), -(-len(block.rows) // block.columns)
+        ratios = [_HEADING] * above + [(height - _HEADING * above) / rows] * rows
+        grid = parts[place].subgridspec(above + rows, columns, height_ratios=ratios)
+        if above:
+            _write_heading(figure.add_subplot(grid[0, :]), block.heading, size[0])
+        for i, (row, label) in enumerate(zip(block.rows, block.labels, strict=True)):
+            line, column = divmod(i, block.columns)
+            axes[row] = figure.add_subplot(grid[above + line, column])
+            _write(axes[row], label, cell)
     return [axes[row] for row in range(len(images))]
+
+
+def _write_heading(ax: Axes, heading: str, width: float) -> None:
+    ax.set_axis_off()
+    text = ax.text(0, 0, "", fontsize="medium", ha="left", va="bottom", parse_math=False, usetex=False)
+    text.set_text(_shorten(heading, _room(text, width)))
 
 
 def _height(block: _Block, images: list[Pixels | None], cell: float) -> float:

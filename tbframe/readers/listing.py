@@ -86,7 +86,8 @@ def tags(logdir: LogDirLike) -> pd.DataFrame:
         One row per run, tag and kind: ``run``, ``tag`` (category), ``kind`` (category: the name of the reader), ``plugin``
         (str, as in the metadata), ``dtype`` (str, of the tensors), ``count`` (int64, values written), ``first_step``,
         ``last_step`` (int64, of the first and last value written), ``bytes`` (int64, size of the values),
-        ``display_name``, ``description`` (str).
+        ``display_name``, ``description`` (str). Embeddings, which lie beside the event files, are listed by their names,
+        each as one value of no bytes at step 0.
 
     Raises
     ------
@@ -99,8 +100,8 @@ def tags(logdir: LogDirLike) -> pd.DataFrame:
     >>> tags = tbframe.tags(tbframe.sample_logs())
     >>> tags[tags["tag"] == "lr"][["run", "kind", "count", "last_step"]]
               run     kind  count  last_step
-    18  adam-1e-2  scalars     60         59
-    31  adam-1e-3  scalars     60         59
+    19  adam-1e-2  scalars     60         59
+    32  adam-1e-3  scalars     60         59
     """
     return LogDir(logdir).tags()
 
@@ -117,7 +118,7 @@ def index(logdir: LogDirLike) -> dict[str, dict[str, Any]]:
     -------
     dict
         ``{run: {"scalars": [tags], "histograms": [tags], ..., "graph": bool}}``: the names of the readers, each with its
-        sorted tags; ``graph`` tells whether the run has any graph.
+        sorted tags, of ``embeddings`` the names; ``graph`` tells whether the run has any graph.
 
     Raises
     ------

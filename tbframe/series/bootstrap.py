@@ -17,6 +17,8 @@ _SMALL = 2**18
 for them takes many times as long as the product."""
 _COMPARABLE = 2**12
 """So many resamples are compared with each other at most: a matrix of all pairs then takes 16 MB."""
+_PLACE = 2**9 - 1
+"""The bits of a float64 that hold the number of a resample: there are 462 of 6 values."""
 _ROUNDING = 1e-12
 """Keeps rounding in sums of probabilities from passing over an estimate that reaches a probability exactly."""
 
@@ -43,7 +45,7 @@ def bootstrap_interval(
     A resample of sorted values is a sample of ranks, so that the estimate of each resample is one fixed weighted sum of
     the sorted values, the same for all samples: a matrix product. Of up to 6 values all resamples are counted with
     their probabilities, without chance; of more, `resamples` are drawn (their estimates in float32: the ends of the
-    interval are exact to 6 digits of its width).
+    interval are then exact to 6 digits of its width).
 
     Parameters
     ----------
@@ -159,14 +161,16 @@ def _sorted_quantiles(estimates: NDArray[np.floating], at: float) -> NDArray[np.
 
 
 def _weighted_quantiles(
-    estimates: NDArray[np.floating], chance: NDArray[np.float64], outside: float
+    estimates: NDArray[np.float64], chance: NDArray[np.float64], outside: float
 ) -> NDArray[np.float64]:
     """Return the smallest estimates that are not exceeded with a chance of `outside`, and of 1 - `outside`."""
-    order = np.argsort(estimates, axis=1)
-    ordered = chance[order]
+    # Sorting numbers takes a third of the time of sorting their places: each estimate carries its place in the last bits.
+    marked = (estimates.view(np.int64) & ~_PLACE | np.arange(len(chance))).view(np.float64)
+    marked.sort(axis=1)
+    place = marked.view(np.int64) & _PLACE
+    ordered = chance[place]
     first = np.argmax(np.cumsum(ordered, axis=1) > outside - _ROUNDING, axis=1)
     # Not exceeded with a chance of 1 - outside: those above have no more than the rest.
     last = len(chance) - 1 - np.argmax(np.cumsum(ordered[:, ::-1], axis=1) > outside + _ROUNDING, axis=1)
-    at = np.take_along_axis(order, np.stack([first, last], axis=1), axis=1)
-    ends: NDArray[np.float64] = np.take_along_axis(estimates, at, axis=1).astype(np.float64, copy=False)
-    return ends
+    at = np.take_along_axis(place, np.stack([first, last], axis=1), axis=1)
+    return np.take_along_axis(estimates, at, axis=1)

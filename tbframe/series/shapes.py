@@ -73,7 +73,7 @@ def minmax_rows(y: NDArray[np.float64], size: int, bounds: NDArray[np.int64] | N
     y : ndarray of float64, shape (rows,)
         Values. Those that are not finite are kept only at the ends.
     size : int
-        At most so many points per series, at least 1: ``(size - 2) // 2`` buckets. With 1 only the last is kept.
+        At most so many points per series, at least 1: ``(size - 2) // 2`` buckets. Up to 3 are as `even_rows` has them.
     bounds : ndarray of int64, shape (series + 1,), optional
         Series i is rows ``bounds[i]`` to ``bounds[i + 1]``, the latter excluded. By default all rows are one series.
 
@@ -96,7 +96,7 @@ def minmax_rows(y: NDArray[np.float64], size: int, bounds: NDArray[np.int64] | N
     bounds = np.array([0, len(y)], np.int64) if bounds is None else bounds
     buckets = (size - 2) // 2
     if buckets < 1:
-        return even_rows(bounds, min(size, 2))
+        return even_rows(bounds, size)
     kept = [rows.start + _extremes(y[rows], size, buckets, of_rows) for rows, of_rows in batches(bounds)]
     return np.concatenate([np.empty(0, np.int64), *kept])
 

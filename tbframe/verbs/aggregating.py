@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbframe.series import Alignment, Band, Estimator, align, mixed_key, stable_order, summarise
 from tbframe.verbs.frames import categorical, name_column, require
 from tbframe.verbs.grouping import By, Groups, group_runs
+from tbframe.verbs.notes import add_note
 from tbframe.verbs.repeats import repeat_error
 from tbframe.verbs.scalar_columns import Names, integers, numbers
 
@@ -104,8 +105,7 @@ def aggregate(
     result["n"] = summary.n
     for column in groups.columns.columns.drop("run", errors="ignore"):
         result[column] = groups.columns[column].array.take(group)
-    # For captions: no verb depends on it.
-    result.attrs["tbframe"] = {"aggregate": {"estimator": estimator, "band": band, "level": level}}
+    add_note(result, frame, "aggregate", estimator=estimator, band=band, level=level)
     return result
 
 

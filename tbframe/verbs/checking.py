@@ -68,12 +68,19 @@ def check(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         One row per run, tag and finding; none if all is well. run, tag, finding (category), count (int64, how many
         rows), step (int64, the first of them), detail (str). The findings:
 
-        * "nan", "infinite": values that are no numbers, or infinite; * "step repeats", "step goes back": compared with
-        all rows before, and with the row before; * "gap in time": over 10 times the series' median interval; * "flat":
-        at least 3 values, all equal; * "diverging": the series ends in values that are not finite, or the median
-        magnitude of its last tenth (of at least
-          10 values) is over 10 times the largest magnitude in its first half;
-        * "ends early": another run of the group has later steps of the tag.
+        ``"nan"``, ``"infinite"``
+            Values that are no numbers, or infinite.
+        ``"step repeats"``, ``"step goes back"``
+            Compared with all rows before, and with the row before.
+        ``"gap in time"``
+            Over 10 times the series' median interval.
+        ``"flat"``
+            At least 3 values, all equal.
+        ``"diverging"``
+            The series ends in values that are not finite, or the median magnitude of its last tenth (of at least 10
+            values) is over 10 times the largest magnitude in its first half.
+        ``"ends early"``
+            Another run of the group has later steps of the tag.
 
     Raises
     ------

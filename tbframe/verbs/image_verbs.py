@@ -171,7 +171,7 @@ def _places(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[int, ...], dict
         found = name_column(frame, name)
         there, place = np.unique(found.code, return_inverse=True)
         names = np.array([found.names[i] for i in there.tolist()], object)
-        coords[name] = ((), names[0]) if len(names) == 1 else ((name,), names)
+        coords[name] = ((), names.reshape(())) if len(names) == 1 else ((name,), names)
         if len(names) != 1:
             dims.append(name)
             shape.append(len(names))

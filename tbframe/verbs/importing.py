@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tbframe.names import natural_order
 from tbframe.verbs.exporting import HEADER
+from tbframe.verbs.frames import categorical, name_column
 from tbframe.verbs.safe_names import names_of
 
 __all__ = ["read_csv"]
@@ -135,8 +135,4 @@ def _is_number(cell: str, dtype: str) -> bool:
 
 def _as_scalars(cells: pd.DataFrame) -> pd.DataFrame:
     """Make run and tag categories, in natural order."""
-    names = {
-        column: pd.Categorical(cells[column], categories=natural_order(cells[column].unique()))
-        for column in ("run", "tag")
-    }
-    return cells.assign(**names)
+    return cells.assign(**{column: categorical(name_column(cells, column)) for column in ("run", "tag")})

@@ -223,7 +223,9 @@ def _each_series(dataset: xr.Dataset) -> Iterator[tuple[str, Histograms]]:
             at = ~np.isnan(wall_time[i, j]) if joined else np.ones(len(step), bool)
             if at.any():
                 edges = left[i, j, at], right[i, j, at], counts[i, j, at], buckets[i, j, at], statistics[i, j, at]
-                yield run, Histograms(tag, step[at], wall_time[i, j, at], *edges, _fit_proto(*edges))
+                # One form for all of a tag: behind a HistogramProto, TensorBoard's default server shows no tensor.
+                proto = np.full(np.count_nonzero(at), _fit_proto(*edges).all())
+                yield run, Histograms(tag, step[at], wall_time[i, j, at], *edges, proto)
 
 
 def _fit_proto(left: Floats, right: Floats, counts: Floats, buckets: Ints, statistics: Floats) -> Bools:

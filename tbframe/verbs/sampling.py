@@ -8,6 +8,7 @@ import pandas as pd
 
 from tbframe import series
 from tbframe.verbs.frames import by_series, take
+from tbframe.verbs.notes import add_note
 from tbframe.verbs.scalar_columns import integers, numbers
 
 __all__ = ["METHODS", "Method", "downsample"]
@@ -69,4 +70,6 @@ def downsample(
         kept = series.lttb_rows(step, value, n, rows.bounds)
     else:
         kept = series.minmax_rows(rows.arranged(numbers(frame["value"])), n, rows.bounds)
-    return take(frame, rows.rows(kept), rows)
+    result = take(frame, rows.rows(kept), rows)
+    add_note(result, frame, "downsample", n=int(n), method=method)
+    return result

@@ -95,8 +95,7 @@ def names(column: pd.Series) -> Names:
             unique = [name for name, there in zip(unique, occurs.tolist(), strict=True) if there]
             code = np.append(np.cumsum(occurs) - 1, -1)[code]
     else:
-        code, index = pd.factorize(column)
-        unique = list(index)
+        code, unique = _factorize(column)
     if len(code) and code.min() < 0:
         at = int(np.argmin(code))
         label = column.index[at]
@@ -106,6 +105,16 @@ def names(column: pd.Series) -> Names:
             found = f"{name!r} of type {type(name).__name__}"
             raise TypeError(f"{column.name}: expected names of type str, found {found}; use .astype(str)")
     return Names(unique, code.astype(np.int64, copy=False))
+
+
+def _factorize(column: pd.Series) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Assign a number to each name in the order in which they occur; -1 where one is missing."""
+    if isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow":
+        code, index = pd.factorize(column)
+        return code.astype(np.int64, copy=False), list(index)
+    # pandas 2 takes strings for equal that differ only behind a NUL, unless something else than strings is among them.
+    code, unique = pd.factorize(np.append(column.to_numpy(object), np.array([None])))
+    return code[:-1].astype(np.int64, copy=False), unique.tolist()
 
 
 def numbers(column: pd.Series) -> npt.NDArray[np.float64]:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from tbframe import series
 from tbframe.verbs.frames import by_series, tidy
+from tbframe.verbs.notes import add_note
 from tbframe.verbs.scalar_columns import integers, numbers
 
 __all__ = ["DEFAULT_WEIGHT", "smooth"]
@@ -79,4 +80,10 @@ def smooth(
         in_frame_order = np.empty_like(smoothed)
         in_frame_order[rows.order] = smoothed
         smoothed = in_frame_order
-    return tidy(frame, rows.found, {"value": smoothed})
+    result = tidy(frame, rows.found, {"value": smoothed})
+    if half_life_steps is None and half_life_seconds is None:
+        add_note(result, frame, "smooth", weight=float(weight))
+    else:
+        unit, half_life = ("steps", half_life_steps) if half_life_steps is not None else ("seconds", half_life_seconds)
+        add_note(result, frame, "smooth", half_life=half_life, unit=unit)
+    return result

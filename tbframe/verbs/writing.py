@@ -64,10 +64,11 @@ def write(
     Rows are written in their order, one event each. Restarts are not marked: of steps that repeat or go back,
     TensorBoard's default server shows the last ones.
 
-    A histogram is written as a ``HistogramProto``, with the writer's own statistics, where it has them and its edges
-    can be stored that way: neighbouring buckets share their edge, and the outer edges are the data's minimum and
-    maximum (``edges="clipped"``) or the first one is -inf (``edges="logged"``). Others, as those of TensorFlow 2 or
-    rebinned ones, become float64 tensors of shape [k, 3], which keep edges and counts exactly but hold no statistics.
+    The histograms of a tag are written as ``HistogramProto``, with the writer's own statistics, if they have them and
+    the edges of each can be stored that way: neighbouring buckets share their edge, and the outer edges are the data's
+    minimum and maximum (``edges="clipped"``) or the first one is -inf (``edges="logged"``). Others, as those of
+    TensorFlow 2 or rebinned ones, become float64 tensors of shape [k, 3], which keep edges and counts exactly but hold
+    no statistics.
 
     Examples
     --------

@@ -41,12 +41,11 @@ def figure(request):
 
 @pytest.fixture(scope="session")
 def bench(request):
-    """Readers that take more than ten seconds run once: what they are compared with is far away."""
-    return Bench(request.config.getoption("--peers-python"), request.config.getoption("--repeat"), patience=10)
+    return Bench(request.config.getoption("--peers-python"), request.config.getoption("--repeat"))
 
 
 @pytest.fixture
-def log(request):
+def benchmark_log(request):
     """Return a benchmark log by its name."""
     folder = request.config.getoption("--logs")
     return lambda name: logs.make(folder, only=[name])[name]

@@ -50,7 +50,8 @@ def forget_peak() -> bool:
 
 def main(subject: str, *arguments: str) -> dict[str, object]:
     """Run a subject, `module.function`."""
-    home = Path(sys.path.pop(0))
+    home = Path(__file__).parent
+    sys.path[:] = [entry for entry in sys.path if entry != str(home)]
     module, _, name = subject.partition(".")
     watch = Watch()
     try:

@@ -3,7 +3,7 @@
 ============== ==================================================================================================
 scalars-one    1 run, 10 tags × 100,000 steps, as PyTorch writes them
 scalars-tf2    1 run, 10 tags × 50,000 steps, as TensorFlow 2 writes them: tensors, with metadata each
-scalars-mixed  1 run, 26 tags at irregular steps: every one, every 10th, every 100th, now and then; 400,000 values
+scalars-mixed  1 run, 31 tags at irregular steps: some at every step, some at every 10th, some at every 100th; 400,000 values
 scalars-merged 1 run, 25,000 events of 20 values each, as TensorFlow 1's merged summaries are
 scalars-runs   400 runs × 5 tags × 500 steps: many small files
 media          1 run, 20,000 scalars among 2,000 images of 200 kB
@@ -121,7 +121,9 @@ def _times(shape: tuple[int, ...]) -> np.ndarray:
     return 1.7e9 + 1e-3 * np.arange(1, np.prod(shape) + 1).reshape(shape)
 
 
-def write_table(run: Path, tags: list[bytes], steps: int, value: Callable[[bytes, bytes], bytes] = simple_value) -> Written:
+def write_table(
+    run: Path, tags: list[bytes], steps: int, value: Callable[[bytes, bytes], bytes] = simple_value
+) -> Written:
     """Write a value of each tag at each step, an event each.
 
     Parameters

@@ -58,10 +58,10 @@ class Bench:
     repeat : int
         How often each subject runs.
     patience : float
-        A subject that took so many seconds is not run again.
+        A subject that took more seconds is not run again.
     """
 
-    def __init__(self, peers_python: str = sys.executable, repeat: int = 5, patience: float = float("inf")) -> None:
+    def __init__(self, peers_python: str = sys.executable, repeat: int = 5, patience: float = 20) -> None:
         self.peers_python, self.repeat, self.patience = peers_python, repeat, patience
         self.missing: dict[str, str] = {}
         """The subjects that could not run, and the module that they lack."""

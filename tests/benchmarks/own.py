@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import struct
 import time
@@ -32,7 +33,10 @@ def read(watch, logdir, kind):
     import tbframe
 
     if kind == "scalars":
-        return lambda: tbframe.scalars(logdir), lambda frame: {"size": int(frame.memory_usage().sum()), **_scalars(frame)}
+        return lambda: tbframe.scalars(logdir), lambda frame: {
+            "size": int(frame.memory_usage().sum()),
+            **_scalars(frame),
+        }
     _import_dask()
     return lambda: tbframe.histograms(logdir), lambda ds: {"size": int(ds.nbytes), **_histograms(ds)}
 
@@ -143,14 +147,13 @@ def wide(watch, logdir):
     return lambda: tbframe.scalars(logdir).tb.wide(), describe
 
 
-def verb(watch, logdir, name, *arguments):
-    """A verb of a scalars frame; arguments are Python expressions such as ``n=100``."""
+def verb(watch, logdir, name, arguments):
+    """Call a verb of a scalars frame, with the keyword arguments of a JSON object."""
     import tbframe
 
     frame = tbframe.scalars(logdir)
-    method = getattr(frame.tb, name)
-    keywords = {key: eval(value) for key, _, value in (argument.partition("=") for argument in arguments)}
-    return lambda: method(**keywords), lambda result: {"rows": len(result), "columns": list(result.columns)}
+    method, keywords = getattr(frame.tb, name), json.loads(arguments)
+    return lambda: method(**keywords), lambda result: {"rows": len(result)}
 
 
 def rebin(watch, logdir):

@@ -213,7 +213,10 @@ def tensorboard_compress(watch, logdir):
     histograms = _tensors(logdir)
 
     def describe(result):
-        return {"rows": len(result), "sums": [sum(value for _, value in column) for column in zip(*result, strict=True)]}
+        return {
+            "rows": len(result),
+            "sums": [sum(value for _, value in column) for column in zip(*result, strict=True)],
+        }
 
     return lambda: [compress_histogram(histogram) for histogram in histograms], describe
 

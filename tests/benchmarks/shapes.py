@@ -51,6 +51,15 @@ def many_layouts(path: Path, events: int) -> Written:
     return written
 
 
+SHAPES = {
+    "tags in one run, ten values each": (many_tags, 10_000),
+    "rows, one of them with a tag of 2,000 bytes": (long_tag, 100_000),
+    "files of ten events": (many_files, 3_000),
+    "events of 100 different layouts": (many_layouts, 100_000),
+}
+"""What writes each shape, and the size at which it is measured."""
+
+
 def many_seeds(path: Path, runs: int, steps: int) -> Written:
     """Runs of one tag each, of two settings in turn."""
     written = Written()

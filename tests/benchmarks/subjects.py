@@ -64,25 +64,35 @@ class Work:
 
 WORK = {
     "rebin": Work(
-        "`ds.tb.rebin()` of 20,000 histograms of 30 buckets", "own.rebin", "peers.maidr_rebin", "maidr `rebin`", "hist-tf2", 50
+        title="`ds.tb.rebin()`, histograms of 30 buckets",
+        own="own.rebin",
+        peer="peers.maidr_rebin",
+        peer_name="maidr `rebin`",
+        log="hist-tf2",
+        at_least=50,
     ),
     "compress": Work(
-        "`ds.tb.compress()` of 20,000 histograms of 30 buckets",
-        "own.compress",
-        "peers.tensorboard_compress",
-        "TensorBoard `compress_histogram`",
-        "hist-tf2",
-        20,
+        title="`ds.tb.compress()`, histograms of 30 buckets",
+        own="own.compress",
+        peer="peers.tensorboard_compress",
+        peer_name="TensorBoard `compress_histogram`",
+        log="hist-tf2",
+        at_least=20,
     ),
     "wide": Work(
-        "from a log of 1,000,000 scalars to one column per tag",
-        "own.wide",
-        "peers.tbparse_pivot",
-        "tbparse `pivot=True`",
-        "scalars-one",
-        50,
+        title="`tbframe.scalars(logdir).tb.wide()`, scalars of 10 tags",
+        own="own.wide",
+        peer="peers.tbparse_pivot",
+        peer_name="tbparse `pivot=True`",
+        log="scalars-one",
+        at_least=50,
     ),
     "write": Work(
-        "write 1,000,000 scalars to event files", "own.write", "peers.tensorboardx_write", "tensorboardX", None, 10
+        title="`tbframe.write(frame, logdir)`, scalars of 10 tags",
+        own="own.write",
+        peer="peers.tensorboardx_write",
+        peer_name="tensorboardX `add_scalar`",
+        log=None,
+        at_least=10,
     ),
 }

@@ -26,6 +26,7 @@ def document(
     reading: dict[str, dict[str, Measured]],
     work: dict[str, dict[str, Measured]],
     costs: dict[str, Measured],
+    growth: dict[str, tuple[Measured, Measured]],
 ) -> str:
     """Put the tables together.
 
@@ -39,6 +40,8 @@ def document(
         By log, or name of the work, and reader.
     costs : dict of str to Measured
         By what it is.
+    growth : dict of str to (Measured, Measured)
+        By the shape of a log: it, and one twice as large.
 
     Returns
     -------
@@ -52,6 +55,8 @@ def document(
         parts.append(_work_table(work))
     if costs:
         parts.append(_costs_table(costs))
+    if growth:
+        parts.append(_growth_table(growth))
     return "\n\n".join(parts) + "\n"
 
 
@@ -82,7 +87,7 @@ print(json.dumps(found))
         f"{datetime.date.today().isoformat()}, {_processor()}, {os.cpu_count()} cores, {platform.system()}; "
         f"Python {platform.python_version()}, {own}. "
         + (f"The others: {peers}. " if peers else "")
-        + f"Best of {bench.repeat}."
+        + f"Best of {bench.repeat}; what took more than {bench.patience:.0f} s ran once."
     )
 
 
@@ -108,11 +113,12 @@ def _memory(peak: int | None) -> str:
 
 
 def _cell(measured: Measured | None, own: Measured) -> str:
+    """Seconds, how many times those of tbframe, and memory."""
     if measured is None:
         return "–"
     ratio = measured.seconds / own.seconds
-    times = "" if measured is own else f" (**{ratio:.0f}×**)" if ratio >= 20 else f" (**{ratio:.1f}×**)" if ratio >= 1 else f" ({ratio:.2f}×)"  # noqa: E501
-    return _seconds(measured.seconds) + times + _memory(measured.peak)
+    times = f"{ratio:.0f}×" if ratio >= 20 else f"{ratio:.1f}×" if ratio >= 1 else f"{ratio:.2f}×"
+    return _seconds(measured.seconds) + ("" if measured is own else f", **{times}**") + _memory(measured.peak)
 
 
 def _reading_table(logs: dict[str, Log], reading: dict[str, dict[str, Measured]]) -> str:
@@ -132,14 +138,22 @@ def _work_table(work: dict[str, dict[str, Measured]]) -> str:
     rows = []
     for name, found in work.items():
         own, other = found["tbframe"], found.get(WORK[name].peer_name)
-        rows.append([WORK[name].title, _cell(own, own), WORK[name].peer_name, _cell(other, own)])
-    return _table(["work", "tbframe", "compared with", "takes"], rows)
+        rows.append([WORK[name].title, f"{own.rows:,}", _cell(own, own), WORK[name].peer_name, _cell(other, own)])
+    return _table(["work", "how many", "tbframe", "compared with", "takes"], rows)
 
 
 def _costs_table(costs: dict[str, Measured]) -> str:
-    whole = next(iter(costs.values())).seconds
+    first = next(iter(costs.values()))
     rows = []
     for title, measured in costs.items():
         seconds = measured.facts.get("checksums", measured.seconds)
-        rows.append([title, _seconds(seconds), f"{seconds / whole:.1%}"])
-    return _table(["of 1,000,000 scalars (`scalars-one`)", "seconds", "of `scalars()`"], rows)
+        rows.append([title, _seconds(seconds), f"{seconds / first.seconds:.1%}"])
+    return _table([f"{first.rows:,} scalars (`scalars-one`)", "takes", "of `scalars()`"], rows)
+
+
+def _growth_table(growth: dict[str, tuple[Measured, Measured]]) -> str:
+    rows = [
+        [what, _seconds(once.seconds), _seconds(twice.seconds), f"{twice.seconds / once.seconds:.2f}×"]
+        for what, (once, twice) in growth.items()
+    ]
+    return _table(["log", "takes", "twice as large", "ratio"], rows)

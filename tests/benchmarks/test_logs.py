@@ -92,7 +92,11 @@ def test_small_logs_hold_what_they_say(name, tmp_path):
     log = logs.make(tmp_path, small=True, only=[name])[name]
     if log.kind == "scalars":
         frame = tbframe.scalars(log.path, damaged="raise")
-        assert (len(frame), frame["step"].sum(), frame["value"].sum()) == (log.rows, log.steps, pytest.approx(log.total))
+        assert (len(frame), frame["step"].sum(), frame["value"].sum()) == (
+            log.rows,
+            log.steps,
+            pytest.approx(log.total),
+        )
     else:
         ds = tbframe.histograms(log.path, damaged="raise")
         assert int((ds["buckets"] > 0).sum()) == log.rows

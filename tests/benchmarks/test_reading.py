@@ -12,8 +12,8 @@ pytestmark = pytest.mark.benchmark
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_faster_than_others(name, log, bench, figure):
-    of, claims = log(name), AT_LEAST[name]
+def test_faster_than_others(name, benchmark_log, bench, figure):
+    of, claims = benchmark_log(name), AT_LEAST[name]
     found = bench.best(readers(of, list(claims)), touch=of.path)
     own = found["tbframe"]
     assert (own.rows, own.facts["steps"]) == (of.rows, of.steps)
@@ -27,11 +27,11 @@ def test_faster_than_others(name, log, bench, figure):
     assert not short, f"at least {claims}"
 
 
-def test_close_to_compiled_code(log, bench, figure, tmp_path):
+def test_close_to_compiled_code(benchmark_log, bench, figure, tmp_path):
     program = compile_limit(tmp_path)
     if program is None:
         pytest.skip("no C compiler")
-    of = log("scalars-one")
+    of = benchmark_log("scalars-one")
     own = bench.best(readers(of, []), touch=of.path)["tbframe"]
     limit = run_limit(program, of.path, bench.repeat)
     assert own.rows == limit.rows == of.rows

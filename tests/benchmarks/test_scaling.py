@@ -8,21 +8,15 @@ from . import shapes
 from .measuring import Subject
 
 pytestmark = pytest.mark.benchmark
-SHAPES = {
-    "tags in one run, ten values each": (shapes.many_tags, 10_000),
-    "rows, one of them with a tag of 2,000 bytes": (shapes.long_tag, 100_000),
-    "files of ten events": (shapes.many_files, 3_000),
-    "events of 100 layouts": (shapes.many_layouts, 100_000),
-}
 
 
 def read(paths, bench):
     return bench.best({name: Subject("own.read", (str(path), "scalars")) for name, path in paths.items()})
 
 
-@pytest.mark.parametrize("what", SHAPES)
+@pytest.mark.parametrize("what", shapes.SHAPES)
 def test_twice_the_log_takes_twice_the_time(what, bench, figure, tmp_path):
-    write, size = SHAPES[what]
+    write, size = shapes.SHAPES[what]
     written = {times: write(tmp_path / str(times), times * size) for times in (1, 2)}
     found = read({times: tmp_path / str(times) for times in written}, bench)
     for times, expected in written.items():
