@@ -25,6 +25,7 @@ from tbframe.events.messages import message_class
 from tbframe.events.wire import Buffer
 from tbframe.kinds import histograms as module
 from tbframe.kinds import stacking
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.histogram_rows import STATISTICS
 from tbframe.kinds.proto_histograms import decode_protos
 from tbframe.kinds.tensor_histograms import decode_tensors
@@ -296,7 +297,7 @@ def by_to_array(data: bytes) -> tuple | None:
 def test_tensors_are_decoded_as_one_by_one(messages):
     failed = {}
     with np.errstate(over="ignore"):
-        found = gathered(decode_tensors(*in_buffer(messages), failed.__setitem__), len(messages))
+        found = gathered(decode_tensors(*in_buffer(messages), Filling(), failed.__setitem__), len(messages))
         assert found == [by_to_array(message) for message in messages]
     assert sorted(failed) == [i for i, one in enumerate(found) if one is None]
 
@@ -317,7 +318,9 @@ def test_lengths_beyond_all_bounds(claim):
         + claim
         + b"\x12\x02\x08\x03"
     )
-    assert not any(gathered(decode_tensors(*in_buffer([shape + b"\x22\x18" + b"\0" * 24]), failed.__setitem__), 1))
+    assert not any(
+        gathered(decode_tensors(*in_buffer([shape + b"\x22\x18" + b"\0" * 24]), Filling(), failed.__setitem__), 1)
+    )
     assert list(failed) == [0]
 
 

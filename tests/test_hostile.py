@@ -38,7 +38,7 @@ def claiming(kind: str, step: int, *sizes: int) -> Value:
     """A tensor of one number that claims a shape."""
     shape = {"dim": [{"size": size} for size in sizes]}
     tensor = {"tensor": {"dtype": 1, "tensor_shape": shape, "float_val": [1.0]}}
-    plugin = {"pr_curves": "pr_curves", "meshes": "mesh", "tensors": ""}[kind]
+    plugin = {"pr_curves": "pr_curves", "meshes": "mesh", "tensors": "", "histograms": "histograms"}[kind]
     return Value(step, "strings", tensor, plugin, MESH if kind == "meshes" else b"")
 
 
@@ -75,7 +75,12 @@ def test_many_values_that_claim_many_strings(kind, tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "sizes"),
-    [("tensors", (5_000_000,)), ("pr_curves", (6, 800_000)), ("meshes", (1, 1_600_000, 3))],
+    [
+        ("tensors", (5_000_000,)),
+        ("pr_curves", (6, 800_000)),
+        ("meshes", (1, 1_600_000, 3)),
+        ("histograms", (1_600_000, 3)),
+    ],
 )
 def test_many_values_that_claim_many_numbers(kind, sizes, tmp_path):
     log = write(tmp_path, *[claiming(kind, step, *sizes) for step in range(20)])

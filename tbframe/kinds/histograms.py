@@ -16,6 +16,7 @@ from tbframe.events import values
 from tbframe.events.blocks import blocks
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.datasets import plain_dataset
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.histogram_rows import EACH, STATISTICS, HistogramRows
 from tbframe.kinds.parts import name_of
 from tbframe.kinds.proto_histograms import decode_protos
@@ -147,7 +148,7 @@ def _decode(catalog: Catalog, selection: Selection, edges: buckets.Edges) -> His
     what, extent = catalog.table["what"][selection.rows], catalog.table["extent"][selection.rows]
     is_proto = what == values.HISTO
     rows = HistogramRows(extent.astype(np.int64) // np.where(is_proto, _PROTO_BYTES, _TENSOR_BYTES))
-    undecodable = Undecodable("histograms")
+    undecodable, filling = Undecodable("histograms"), Filling()
     for block in blocks({file.code: file for file in catalog.files}, catalog.table, selection.rows):
         protos = is_proto[block.places]
         for some, of_protos in ((protos, True), (~protos, False)):
@@ -161,7 +162,7 @@ def _decode(catalog: Catalog, selection: Selection, edges: buckets.Edges) -> His
             decoded = (
                 decode_protos(block.buffer, at, size, edges, failed)
                 if of_protos
-                else decode_tensors(block.buffer, at, size, failed)
+                else decode_tensors(block.buffer, at, size, filling, failed)
             )
             for part in decoded:
                 rows.put(places[part.which], part)

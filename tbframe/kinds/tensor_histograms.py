@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tbframe import buckets
-from tbframe.events.tensors import to_array
 from tbframe.events.wire import Buffer, read_varint
+from tbframe.kinds.filling import Filling
 from tbframe.kinds.histogram_rows import Decoded
 
 __all__ = ["decode_tensors"]
@@ -29,7 +29,9 @@ _OF_THREE: Final = 0x03080212
 _ROW: Final = 24
 
 
-def decode_tensors(buffer: Buffer, at: Ints, size: Ints, failed: Callable[[int, str], None]) -> Iterator[Decoded]:
+def decode_tensors(
+    buffer: Buffer, at: Ints, size: Ints, filling: Filling, failed: Callable[[int, str], None]
+) -> Iterator[Decoded]:
     """Decode tensors that lie in a buffer.
 
     Parameters
@@ -38,6 +40,8 @@ def decode_tensors(buffer: Buffer, at: Ints, size: Ints, failed: Callable[[int, 
         Where they lie.
     at, size : ndarray of int64, shape (n,)
         Where each starts, and how many bytes it has.
+    filling : Filling
+        Counts what tensors claim beyond their bytes.
     failed : callable
         Called with the number of each that cannot be decoded, and the reason.
 
@@ -53,7 +57,7 @@ def decode_tensors(buffer: Buffer, at: Ints, size: Ints, failed: Callable[[int, 
         rows = buffer.gather(begin[which], 3 * k).view("<f8").reshape(len(which), k, 3)
         yield Decoded(which, rows[..., 0], rows[..., 1], rows[..., 2], np.full(len(which), k), None)
     if odd.any():
-        yield _singly(buffer, at, size, np.flatnonzero(odd), failed)
+        yield _singly(buffer, at, size, np.flatnonzero(odd), filling, failed)
 
 
 def _contents(buffer: Buffer, at: Ints, end: Ints) -> tuple[Ints, Ints, Bools]:
@@ -73,11 +77,14 @@ def _contents(buffer: Buffer, at: Ints, end: Ints) -> tuple[Ints, Ints, Bools]:
     return begin, length, odd
 
 
-def _singly(buffer: Buffer, at: Ints, size: Ints, which: Ints, failed: Callable[[int, str], None]) -> Decoded:
+def _singly(
+    buffer: Buffer, at: Ints, size: Ints, which: Ints, filling: Filling, failed: Callable[[int, str], None]
+) -> Decoded:
     good, arrays = [], []
     for number in which.tolist():
         try:
-            arrays.append(_rows(to_array(buffer.view[int(at[number]) : int(at[number] + size[number])].tobytes())))
+            data = buffer.view[int(at[number]) : int(at[number] + size[number])].tobytes()
+            arrays.append(_rows(filling.to_array(data)))
             good.append(number)
         except ValueError as error:
             failed(number, str(error))
