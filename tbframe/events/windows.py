@@ -17,7 +17,7 @@ from tbframe.events.wire import Buffer, Ints
 
 __all__ = ["WINDOW", "Span", "Window"]
 
-WINDOW: Final = 1 << 20
+WINDOW: Final = 1 << 21
 """Bytes of a window: few enough for the processor's cache, enough for thousands of scalars."""
 _HOP: Final = 1 << 14
 
