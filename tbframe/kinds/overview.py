@@ -141,12 +141,13 @@ def _categorical(names: list[str], codes: np.ndarray) -> Any:  # noqa: ANN401 - 
 def _dtypes(dtype: np.ndarray, first: np.ndarray, size: np.ndarray) -> list[str]:
     """Name the dtype of each series: "" if it has none, several joined by commas."""
     number = dtype & 0x7F
-    series = np.repeat(np.arange(len(size)), size)
-    found: list[list[str]] = [[] for _ in range(len(size))]
-    for pair in np.unique(series * 128 + number).tolist():
-        which, code = divmod(pair, 128)
-        if code:
-            found[which].append(dtype_name(code))
+    if not len(first):
+        return []
+    low, high = np.minimum.reduceat(number, first), np.maximum.reduceat(number, first)
+    found = []
+    for begin, length, least, most in zip(first.tolist(), size.tolist(), low.tolist(), high.tolist(), strict=True):
+        codes = [least] if least == most else np.unique(number[begin : begin + length]).tolist()
+        found.append([dtype_name(code) for code in codes if code])
     return [", ".join(names) for names in found]
 
 
