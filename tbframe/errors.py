@@ -87,7 +87,7 @@ class UnknownNameError(TbframeError, KeyError):
             rest = "Did you mean " + " or ".join(repr(n) for n in near[:5]) + "?"
         elif names:
             rest = (
-                f"There are {len(names)}: "
+                f"There {'is 1' if len(names) == 1 else f'are {len(names)}'}: "
                 + ", ".join(repr(n) for n in names[:10])
                 + (", ..." if len(names) > 10 else "")
             )

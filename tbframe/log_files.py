@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Literal, Self, TypeAlias, get_args
 
 from tbframe import discovery
-from tbframe.errors import DamagedFileWarning, EventFileError, warn
+from tbframe.errors import DamagedFileWarning, EventFileError, RestartWarning, warn
 from tbframe.events import payloads
 from tbframe.events.files import EventFile
 from tbframe.events.interning import Interner
@@ -15,8 +15,9 @@ from tbframe.events.loading import load
 from tbframe.events.rows import Rows
 from tbframe.events.windows import WINDOW
 from tbframe.kinds.catalog import Catalog
+from tbframe.restarts import Policy
 
-__all__ = ["DamagePolicy", "LogFiles"]
+__all__ = ["DamagePolicy", "LogFiles", "say_restarts"]
 
 DamagePolicy: TypeAlias = Literal["warn", "raise", "ignore"]
 
@@ -175,6 +176,46 @@ def _describe_damage(file: EventFile) -> str:
         f"{file.path}: at byte {first.offset}: {first.reason}{more}. "
         f"{passed_over:,} bytes were passed over; {good} read"
     )
+
+
+def say_restarts(dropped: int, dropped_runs: tuple[str, ...], repeats: int, policy: Policy) -> None:
+    """Say once what a restart dropped, and that steps still go back or repeat.
+
+    Parameters
+    ----------
+    dropped : int
+        How many rows were dropped.
+    dropped_runs : tuple of str
+        In which runs, as far as that is known.
+    repeats : int
+        In how many rows that are left the step is not above that of the row before.
+    policy : {"purge", "latest", "keep", "mark"}
+        What was asked for.
+
+    Warns
+    -----
+    RestartWarning
+        If there is anything to say.
+    """
+    said = []
+    if dropped:
+        runs = ", in " + ", ".join(repr(run) for run in dropped_runs[:3]) if dropped_runs else ""
+        more = f" and {len(dropped_runs) - 3} more" if len(dropped_runs) > 3 else ""
+        said.append(
+            f"{_rows(dropped)} that a later start of the run wrote over {'was' if dropped == 1 else 'were'} dropped{runs}{more} "
+            f"(restarts='keep' returns them, restarts='mark' marks them)"
+        )
+    if repeats and policy == "purge":
+        said.append(
+            f"in {_rows(repeats)} the step repeats or goes back within its run and tag "
+            f"(restarts='latest' keeps the last value written for a step, as TensorBoard shows it)"
+        )
+    if said:
+        warn("; ".join(said), RestartWarning)
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 @contextmanager

@@ -9,11 +9,10 @@ import pandas as pd
 import xarray as xr
 
 from tbframe import discovery
-from tbframe.errors import RestartWarning, warn
 from tbframe.kinds import overview, scalars
 from tbframe.kinds.catalog import Catalog, Selection
 from tbframe.kinds.frames import count_repeats
-from tbframe.log_files import DamagePolicy, LogFiles
+from tbframe.log_files import DamagePolicy, LogFiles, say_restarts
 from tbframe.names import NameFilter
 from tbframe.restarts import Policy
 
@@ -152,7 +151,7 @@ class LogDir(LogFiles):
         catalog, selection = self._select("histograms", runs, tags, restarts, damaged, progress)
         step = catalog.table["step"][selection.rows]
         repeats = count_repeats(step, selection.series_size)
-        _say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
+        say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
         attrs = {"logdir": discovery.describe(self._logdir), "restarts": restarts}
 
         def series() -> Iterator[tuple[str, str, xr.Dataset]]:
@@ -277,7 +276,7 @@ class LogDir(LogFiles):
         catalog = self._resolved(damaged, progress)
         frame = hparams.frame(catalog, runs=runs, tags=tags, restarts=restarts, metrics=metrics, fold=fold)
         frame.attrs["tbframe"] |= {"logdir": discovery.describe(self._logdir), "restarts": restarts}
-        _say_restarts(frame.attrs["tbframe"]["dropped"], (), 0, restarts)
+        say_restarts(frame.attrs["tbframe"]["dropped"], (), 0, restarts)
         self._say_damage_of_payloads(damaged)
         return frame
 
@@ -377,7 +376,7 @@ class LogDir(LogFiles):
             repeats = attrs.get("repeats", 0)
         else:
             result.attrs |= origin
-        _say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
+        say_restarts(selection.dropped, selection.dropped_runs, repeats, restarts)
         self._say_damage_of_payloads(damaged)
         return result
 
@@ -385,22 +384,3 @@ class LogDir(LogFiles):
 def _repeats_of(ds: xr.Dataset) -> int:
     """Count the steps that repeat or go back. Where several series are joined, they rise."""
     return count_repeats(ds.indexes["step"].to_numpy(), [ds.sizes["step"]])
-
-
-def _say_restarts(dropped: int, dropped_runs: tuple[str, ...], repeats: int, policy: Policy) -> None:
-    """Say once what a restart dropped, and that steps still go back or repeat."""
-    said = []
-    if dropped:
-        runs = ", in " + ", ".join(repr(run) for run in dropped_runs[:3]) if dropped_runs else ""
-        more = f" and {len(dropped_runs) - 3} more" if len(dropped_runs) > 3 else ""
-        said.append(
-            f"{dropped:,} rows that a later start of their run wrote over were dropped{runs}{more} "
-            f"(restarts='keep' returns them, restarts='mark' marks them)"
-        )
-    if repeats and policy == "purge":
-        said.append(
-            f"in {repeats:,} rows the step repeats or goes back within its run and tag "
-            f"(restarts='latest' keeps the last value written for a step, as TensorBoard shows it)"
-        )
-    if said:
-        warn("; ".join(said), RestartWarning)

@@ -298,7 +298,7 @@ def test_names_that_do_not_exist_or_are_not_enough(tmp_path):
         read(tmp_path, "none")
     with pytest.raises(tbframe.UnknownNameError, match=r"no run 'nowhere'"):
         read(tmp_path, "nowhere")
-    with pytest.raises(tbframe.UnknownNameError, match=r"no graph in run 'a' of tag 't'. There are 1: '__run_graph__'"):
+    with pytest.raises(tbframe.UnknownNameError, match=r"no graph in run 'a' of tag 't'. There is 1: '__run_graph__'"):
         read(tmp_path, "a", "t")
     with pytest.raises(TypeError, match=r"tag=5: expected a name, found int"):
         read(tmp_path, "a", 5)

@@ -542,7 +542,7 @@ def test_of_equal_steps_the_last_is_kept_where_series_are_joined(tmp_path):
 
 def test_restarts(tmp_path):
     log = write(tmp_path, rows(0, [0, 1, 1]), rows(5, [0, 1, 2]), start(3), rows(3, [0, 1, 3]), rows(7, [0, 1, 4]))
-    with pytest.warns(RestartWarning, match="1 rows that a later start of their run wrote over were dropped, in 'run'"):
+    with pytest.warns(RestartWarning, match="1 row that a later start of the run wrote over was dropped, in 'run'"):
         ds = tbframe.histograms(log)
     assert ds["step"].values.tolist() == [0, 3, 7]
     assert (ds.attrs["dropped"], ds.attrs["restarts"]) == (1, "purge")

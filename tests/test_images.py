@@ -324,7 +324,7 @@ def test_a_broken_message(tmp_path, data):
 def test_restarts(tmp_path):
     values = [batch(step, [b"", b"", PNG, bytes([step])]) for step in (0, 1)]
     log = write(tmp_path, *values, start(1), batch(1, [b"", b"", b"new"]))
-    with pytest.warns(RestartWarning, match="1 rows that a later start"):
+    with pytest.warns(RestartWarning, match="1 row that a later start"):
         assert read("images", log)["data"].tolist() == [PNG, b"\0", b"new"]
     marked = read("images", log, restarts="mark")
     assert marked.columns.tolist() == [*COLUMNS, "session", "superseded"]

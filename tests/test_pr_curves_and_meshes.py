@@ -508,7 +508,7 @@ def test_a_step_that_repeats_joins_in_order(tmp_path):
     values = [part(5, "m", 1, points(2, seed=i)) for i in range(2)] + [
         part(5, "m", 3, np.full((1, 2, 3), i, np.uint8)) for i in range(2)
     ]
-    with pytest.warns(RestartWarning, match="in 1 rows the step repeats"):
+    with pytest.warns(RestartWarning, match="in 1 row the step repeats"):
         ds = read("meshes", write(tmp_path, *values))
     assert ds["step"].values.tolist() == [5, 5]
     assert ds["colors"].isel(sample=0, vertex=0, channel=0).values.tolist() == [0, 1]
