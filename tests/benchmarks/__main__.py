@@ -6,6 +6,7 @@ docs/benchmarks.md says what is measured, and how.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -30,7 +31,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__, add_help=True)
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--repeat", type=int, default=5, help="runs of each reader, of which the best counts (5)")
-    parser.add_argument("--patience", type=float, default=20, help="what took more seconds is not run again (20)")
+    parser.add_argument("--patience", type=float, default=math.inf, help="what took more seconds is not run again")
     parser.add_argument("--small", action="store_true", help="a tenth of every log")
     parser.add_argument("--logs", type=Path, default=default_folder(), help="where to keep the logs (%(default)s)")
     parser.add_argument("--peers-python", default=sys.executable, help="the Python that has the other readers")

@@ -58,10 +58,11 @@ class Bench:
     repeat : int
         How often each subject runs.
     patience : float
-        A subject that took more seconds is not run again.
+        A subject that took more seconds is not run again. That flatters tbframe, whose best run it is compared with:
+        nothing that is near its claim may be so slow.
     """
 
-    def __init__(self, peers_python: str = sys.executable, repeat: int = 5, patience: float = 20) -> None:
+    def __init__(self, peers_python: str = sys.executable, repeat: int = 5, patience: float = float("inf")) -> None:
         self.peers_python, self.repeat, self.patience = peers_python, repeat, patience
         self.missing: dict[str, str] = {}
         """The subjects that could not run, and the module that they lack."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import subprocess
@@ -87,7 +88,8 @@ print(json.dumps(found))
         f"{datetime.date.today().isoformat()}, {_processor()}, {os.cpu_count()} cores, {platform.system()}; "
         f"Python {platform.python_version()}, {own}. "
         + (f"The others: {peers}. " if peers else "")
-        + f"Best of {bench.repeat}; what took more than {bench.patience:.0f} s ran once."
+        + f"Best of {bench.repeat}"
+        + (f"; what took more than {bench.patience:.0f} s ran once." if math.isfinite(bench.patience) else ".")
     )
 
 
